@@ -1,0 +1,33 @@
+# Two commands do everything: `make app` and `make test`. Each sets up .venv when it is missing or outdated.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+WORKERS ?= 2
+
+.PHONY: app test lint bench clean
+
+$(INSTALLED): requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --disable-pip-version-check --requirement requirements.txt
+	touch $@
+
+app: $(INSTALLED)
+	$(PY) -m streamlit run app.py
+
+# Browser tests need a Chromium. Without one the other tests still run, and the summary says what did not;
+# with CI=true its absence fails the tests.
+test: $(INSTALLED) lint
+	-$(PY) scripts/get_chromium.py
+	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal
+
+lint: $(INSTALLED)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+bench: $(INSTALLED)
+	for script in benchmarks/bench_*.py; do $(PY) $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis artefacts
