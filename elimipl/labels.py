@@ -1,0 +1,149 @@
+"""What the classes of a task are called, how they look and where they come from.
+
+A label space travels as data with every bag data set and every model card, so that nothing in the project
+has to know how many classes there are.
+"""
+
+from __future__ import annotations
+
+import colorsys
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bag_generators.errors import InputError
+
+# Okabe & Ito's colours: told apart with every common form of colour blindness.
+OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
+
+_SLUG = re.compile(r"[a-z0-9_]+")
+_HEX_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
+
+
+@dataclass(frozen=True)
+class LabelSpace:
+    """The k classes of a task, in the order of the columns of every (…, k) array.
+
+    `id` is short and safe in a file name, `colours` are hex codes, `source` says where the classes come from.
+
+    >>> TISSUE7.index("MUC"), len(TISSUE7), TISSUE7.names[6]
+    (2, 7, 'TUM')
+    """
+
+    id: str
+    names: tuple[str, ...]
+    colours: tuple[str, ...]
+    descriptions: tuple[str, ...]
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for field in ("names", "colours", "descriptions"):
+            object.__setattr__(self, field, tuple(str(value) for value in getattr(self, field)))
+        if not _SLUG.fullmatch(self.id):
+            raise InputError(
+                f"“{self.id}” can't name a label space.", "Use lower-case letters, digits and underscores."
+            )
+        if len(self.names) < 2:
+            raise InputError(
+                f"The label space “{self.id}” has {len(self.names)} class(es).", "Give at least two classes."
+            )
+        if len(set(self.names)) < len(self.names) or not all(name.strip() for name in self.names):
+            raise InputError(
+                f"The class names of “{self.id}” are not all different and filled: {', '.join(self.names)}.",
+                "Give every class its own name.",
+            )
+        if not len(self.names) == len(self.colours) == len(self.descriptions):
+            raise InputError(
+                f"The label space “{self.id}” has {len(self.names)} names, {len(self.colours)} colours and "
+                f"{len(self.descriptions)} descriptions.",
+                "Give one colour and one description for each class.",
+            )
+        for colour in self.colours:
+            if not _HEX_COLOUR.fullmatch(colour):
+                raise InputError(f"“{colour}” is not a colour.", "Write colours like #0072B2.")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def index(self, name: str) -> int:
+        """Column of the class called `name`."""
+        if name not in self.names:
+            raise InputError(
+                f"“{name}” is not a class of “{self.id}”.", f"Choose one of: {', '.join(self.names)}."
+            )
+        return self.names.index(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The label space as plain JSON values."""
+        return {
+            key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> LabelSpace:
+        """The label space that `to_dict` wrote; unknown or missing keys are refused."""
+        known = {"id", "names", "colours", "descriptions", "source"}
+        if not isinstance(values, Mapping) or set(values) != known:
+            raise InputError(
+                "The description of the label space is damaged.",
+                f"It needs exactly these entries: {', '.join(sorted(known))}.",
+            )
+        return cls(**values)
+
+    @classmethod
+    def of(
+        cls,
+        names: Iterable[str],
+        id: str = "custom",  # noqa: A002 - the field is called id
+        descriptions: Iterable[str] | None = None,
+        source: str = "",
+    ) -> LabelSpace:
+        """A label space of any classes, in the given order, with colours chosen for them.
+
+        >>> LabelSpace.of(["cat", "dog"]).colours
+        ('#E69F00', '#56B4E9')
+        """
+        names = tuple(names)
+        described = names if descriptions is None else tuple(descriptions)
+        return cls(id, names, tuple(_colour(i) for i in range(len(names))), described, source)
+
+
+def _colour(i: int) -> str:
+    """Colour of class i: Okabe-Ito while they last, then hues a golden angle apart (distinct, not ideal)."""
+    if i < len(OKABE_ITO):
+        return OKABE_ITO[i]
+    lightness = (0.35, 0.55, 0.72)[i % 3]
+    rgb = colorsys.hls_to_rgb(i * 0.61803398875 % 1.0, lightness, 0.55)
+    return "#" + "".join(f"{round(255 * channel):02X}" for channel in rgb)
+
+
+TISSUE7 = LabelSpace(
+    id="tissue7",
+    names=("DEB", "LYM", "MUC", "MUS", "NORM", "STR", "TUM"),
+    colours=("#E69F00", "#0072B2", "#56B4E9", "#CC79A7", "#009E73", "#F0E442", "#D55E00"),
+    descriptions=(
+        "Debris: dead cells and necrotic remains.",
+        "Lymphocytes: dense crowds of small, dark, round nuclei.",
+        "Mucus: pale, stringy secretion with few cells.",
+        "Smooth muscle: parallel, wavy pink fibres with elongated nuclei.",
+        "Normal colon mucosa: regular round glands with goblet cells.",
+        "Cancer-associated stroma: loose connective tissue around a tumour.",
+        "Colorectal adenocarcinoma epithelium: crowded, irregular tumour glands.",
+    ),
+    source="NCT-CRC-HE (Kather, Halama and Marx 2018), Zenodo record 1214456, CC BY 4.0",
+)
+
+LESION5 = LabelSpace(
+    id="lesion5",
+    names=("adenocarcinoma", "healthy", "serrated_adenoma", "tubular_adenoma", "villous_adenoma"),
+    colours=("#D55E00", "#009E73", "#CC79A7", "#0072B2", "#E69F00"),
+    descriptions=(
+        "Adenocarcinoma: malignant glands that invade the wall of the colon.",
+        "Healthy mucosa: straight, evenly spaced glands.",
+        "Serrated adenoma: glands with a saw-toothed lumen.",
+        "Tubular adenoma: crowded tube-shaped glands with dark, elongated nuclei.",
+        "Villous adenoma: long finger-like fronds with dark, elongated nuclei.",
+    ),
+    source="Colorectal lesion tiles of Flagy/Colorectal_Carcinoma_Classifier (GPL-3.0 repository)",
+)
