@@ -1,0 +1,126 @@
+"""A tissue picture as every other part of the project knows it, and the one door it comes in through."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bag_generators.decoding import MAX_BYTES, decode, refuse_if_too_many_bytes
+from bag_generators.errors import InputError
+
+# Opening a named pipe would otherwise wait for ever for somebody to write into it.
+_READ_WITHOUT_WAITING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, eq=False)
+class TissueImage:
+    """An upright RGB picture. Build one with `load` or `TissueImage.from_array`."""
+
+    pixels: np.ndarray
+    """(H, W, 3) uint8, contiguous, read-only."""
+    sha256: str
+    """Of the bytes it was loaded from; of shape and pixels when it was made from an array or is a tile."""
+    notes: tuple[str, ...] = ()
+    """What was converted on loading, one sentence each, for a person."""
+
+    @property
+    def height(self) -> int:
+        return int(self.pixels.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self.pixels.shape[1])
+
+    @classmethod
+    def from_array(cls, pixels: np.ndarray, notes: tuple[str, ...] = ()) -> TissueImage:
+        """Copy an (H, W, 3) uint8 array; the array itself stays writable and unconnected.
+
+        >>> TissueImage.from_array(np.zeros((4, 6, 3), np.uint8)).width
+        6
+        """
+        if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or pixels.size == 0:
+            raise InputError(
+                f"The array has shape {pixels.shape} and type {pixels.dtype}.",
+                "Give a picture of shape (height, width, 3) and type uint8.",
+            )
+        own = np.array(pixels, order="C")
+        own.setflags(write=False)
+        digest = hashlib.sha256(repr(own.shape).encode())
+        digest.update(own.data)
+        return cls(own, digest.hexdigest(), notes)
+
+    def tile(self, x: int, y: int, size: int) -> TissueImage:
+        """The square field of view with the upper left corner (x, y), in pixels; it keeps the notes."""
+        if size < 1 or x < 0 or y < 0 or x + size > self.width or y + size > self.height:
+            raise InputError(
+                f"A tile of {size} px at ({x}, {y}) does not lie inside the picture "
+                f"of {self.width} × {self.height} px.",
+                "Choose a smaller tile or another place.",
+            )
+        return TissueImage.from_array(self.pixels[y : y + size, x : x + size], self.notes)
+
+
+def load(source: bytes | str | os.PathLike[str]) -> TissueImage:
+    """Read a PNG, JPEG, TIFF, BMP or WebP from a path or from the bytes of an upload.
+
+    Whatever the file holds, the outcome is a picture or an `InputError`: nothing else escapes, nothing is
+    printed, and no state of Pillow is changed, so that several threads may load at once.
+    """
+    data = bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else _read(source)
+    pixels, notes = decode(data)
+    return TissueImage(pixels, hashlib.sha256(data).hexdigest(), notes)
+
+
+def tiles(image: TissueImage, size: int, stride: int | None = None) -> Iterator[tuple[int, int, TissueImage]]:
+    """Walk a large picture: (x, y, tile) from left to right, then from top to bottom; whole tiles only.
+
+    `stride` is the step in pixels and equals `size` unless given. A picture smaller than a tile has none.
+    """
+    step = size if stride is None else stride
+    if size < 1 or step < 1:
+        raise InputError(
+            f"The tile size {size} and the step {step} must be at least 1 px.", "Give larger numbers."
+        )
+    for y in range(0, image.height - size + 1, step):
+        for x in range(0, image.width - size + 1, step):
+            yield x, y, image.tile(x, y, size)
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a regular file of bearable size. At most one byte more than allowed is ever read."""
+    name = _shown(os.fspath(path))
+    try:
+        with os.fdopen(os.open(path, _READ_WITHOUT_WAITING), "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise InputError(f"“{name}” is not a file.", "Choose a picture file.")
+            head = file.read(MAX_BYTES + 1) if about.st_size <= MAX_BYTES else file.read(64)
+            refuse_if_too_many_bytes(max(about.st_size, len(head)), head)
+            return head
+    except FileNotFoundError:
+        raise InputError(f"There is no file “{name}”.", "Check the path.") from None
+    except IsADirectoryError:
+        raise InputError(f"“{name}” is a folder.", "Choose a picture file inside it.") from None
+    except PermissionError:
+        raise InputError(
+            f"The file “{name}” may not be read.", "Change its permissions or choose another."
+        ) from None
+    except InputError:
+        raise
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        raise InputError(
+            f"The file “{name}” can't be read.", "Check the path or choose another file."
+        ) from None
+
+
+def _shown(path: str) -> str:
+    """A file name fit for a sentence: no folders, no control or direction marks, at most 60 characters."""
+    name = Path(path).name or path
+    name = "".join(character if character.isprintable() else "�" for character in name)
+    return name if len(name) <= 60 else f"{name[:40]}…{name[-19:]}"
