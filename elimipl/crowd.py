@@ -1,0 +1,219 @@
+"""Where candidate sets come from: three simulated annotators, or false positives drawn at random.
+
+The paper's CRC-MIPL tiles were labelled by three crowd workers. A label named by at least two of the three
+enters the candidate set S; if no label is, each worker's top label does. The true label is always in S.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bag_generators.errors import InputError
+from elimipl.labels import LESION5, TISSUE7, LabelSpace
+
+ANNOTATORS = 3
+CRC_MIPL_SIZE = 2.08  # average |S| of the paper's CRC-MIPL (Table 1)
+_LOOKS = 8  # times a tile is shown again while the answers miss the true label
+_SURE, _DOUBTFUL = -20.0, 40.0  # beyond these the answers no longer change
+
+# How often one class is taken for the other at first sight, both ways round; every other pair: _RARELY.
+_RARELY = 0.01
+_TAKEN_FOR: Mapping[LabelSpace, Mapping[tuple[str, str], float]] = {
+    TISSUE7: {
+        ("STR", "MUS"): 0.16,
+        ("TUM", "NORM"): 0.14,
+        ("DEB", "MUC"): 0.12,
+        ("DEB", "STR"): 0.10,
+        ("MUC", "NORM"): 0.06,
+        ("LYM", "TUM"): 0.06,
+        ("LYM", "DEB"): 0.05,
+        ("MUC", "STR"): 0.05,
+    },
+    LESION5: {
+        ("tubular_adenoma", "villous_adenoma"): 0.16,
+        ("serrated_adenoma", "tubular_adenoma"): 0.11,
+        ("serrated_adenoma", "villous_adenoma"): 0.11,
+        ("adenocarcinoma", "villous_adenoma"): 0.10,
+        ("adenocarcinoma", "tubular_adenoma"): 0.06,
+        ("healthy", "serrated_adenoma"): 0.08,
+    },
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """What three annotators said about m tiles, and the candidate sets that follow."""
+
+    votes: np.ndarray  # (3, m, k) bool: the labels each annotator named
+    tops: np.ndarray  # (3, m) int64: the label each found most likely, one of the named
+    candidates: np.ndarray  # (m, k) bool: S
+    doubt: float  # how far below the top label a label may look and still be named
+
+    @property
+    def mean_size(self) -> float:
+        """Average number of candidate labels."""
+        return float(self.candidates.sum(axis=1).mean())
+
+
+def confusion_matrix(label_space: LabelSpace) -> np.ndarray:
+    """Chance that a tile of class y (row) looks like class c (column) at first sight, (k, k); rows sum to 1.
+
+    Tissue and lesion classes have look-alikes; in any other label space all mistakes are equally likely.
+    """
+    k = len(label_space)
+    pairs = _TAKEN_FOR.get(label_space)
+    matrix = np.full((k, k), _RARELY if pairs else 0.3 / (k - 1))
+    for (one, other), chance in (pairs or {}).items():
+        i, j = label_space.index(one), label_space.index(other)
+        matrix[i, j] = matrix[j, i] = chance
+    np.fill_diagonal(matrix, 0.0)
+    np.fill_diagonal(matrix, 1.0 - matrix.sum(axis=1))
+    return matrix
+
+
+def simulate(
+    labels: ArrayLike,
+    label_space: LabelSpace,
+    *,
+    target_size: float | None = None,
+    seed: int = 0,
+    confusion: ArrayLike | None = None,
+) -> Crowd:
+    """Let three annotators label m tiles whose true labels are `labels` (m,).
+
+    An annotator's impression of a tile is the log of the confusion row plus standard Gumbel noise, so that
+    the top label is c with chance confusion[y, c]. Every label within `doubt` of the top one is named too,
+    and `doubt` is solved so that the average |S| meets `target_size` (left out: the paper's 2.08, less with
+    fewer than five classes). A negative doubt speaks for the true label instead. The label that looks least
+    like the tile is named by nobody, so S is always a proper subset. Where S misses the true label the tile
+    is shown again, with fresh impressions.
+    """
+    k = len(label_space)
+    truth = _checked_labels(labels, k)
+    target = min(CRC_MIPL_SIZE, k / 2) if target_size is None else float(target_size)
+    if not 1.0 <= target <= k - 1:
+        raise InputError(
+            f"Candidate sets of {target:g} labels on average don't exist with {k} classes.",
+            f"Choose a size between 1 and {k - 1}.",
+        )
+    impressions = _impressions(truth, _checked_confusion(confusion, label_space), seed)
+    doubt = _solve_doubt(impressions, truth, target)
+    return _answers(impressions, truth, doubt)
+
+
+def annotate(label_index: int, label_space: LabelSpace, seed: int = 0) -> Crowd:
+    """What the annotators say about one tile, as doubtful as in a whole data set of average |S| = 2.08."""
+    truth = _checked_labels([label_index], len(label_space))
+    impressions = _impressions(truth, confusion_matrix(label_space), seed)
+    return _answers(impressions, truth, _usual_doubt(label_space))
+
+
+def uniform_false_positives(labels: ArrayLike, k: int, r: int, seed: int = 0) -> np.ndarray:
+    """Candidate sets (m, k) of the true label and r other labels drawn at random: |S| = r + 1.
+
+    >>> uniform_false_positives([0, 2], k=5, r=2).sum(axis=1)
+    array([3, 3])
+    """
+    truth = _checked_labels(labels, k)
+    if not 0 <= r <= k - 2:
+        raise InputError(
+            f"{r} false positives don't fit beside one true label of {k} classes.",
+            f"Choose 0 to {k - 2}, so that at least one class is no candidate.",
+        )
+    order = np.random.default_rng(seed).random((len(truth), k))
+    order[np.arange(len(truth)), truth] = -1.0
+    candidates = np.zeros((len(truth), k), dtype=bool)
+    np.put_along_axis(candidates, np.argsort(order, axis=1)[:, : r + 1], True, axis=1)
+    return candidates
+
+
+@lru_cache(maxsize=64)
+def _usual_doubt(label_space: LabelSpace) -> float:
+    """The doubt that gives the usual |S| on 200 tiles of every class."""
+    return simulate(np.repeat(np.arange(len(label_space)), 200), label_space).doubt
+
+
+def _impressions(truth: np.ndarray, confusion: np.ndarray, seed: int) -> np.ndarray:
+    """Scores (looks, 3, m, k) of what each annotator sees at each look; −inf where nobody would name it."""
+    m, k = len(truth), len(confusion)
+    noise = np.random.default_rng(seed).gumbel(size=(_LOOKS, ANNOTATORS, m, k))
+    with np.errstate(divide="ignore"):  # a chance of zero is a label that is never named
+        scores = np.log(confusion[truth]) + noise
+    overall = scores.mean(axis=1)  # (looks, m, k)
+    overall[:, np.arange(m), truth] = np.inf
+    unlike = overall.argmin(axis=-1)  # (looks, m)
+    look, tile = np.indices(unlike.shape)
+    scores[look, :, tile, unlike] = -np.inf
+    return np.asarray(scores)
+
+
+def _answers(impressions: np.ndarray, truth: np.ndarray, doubt: float) -> Crowd:
+    """The votes at this doubt, from the first look at which S holds the true label."""
+    looks, _, m, _ = impressions.shape
+    tile = np.arange(m)
+    scores = impressions.copy()
+    scores[..., tile, truth] += max(-doubt, 0.0)
+    # At the last look everybody sees the truth, so that no confusion matrix can keep it out for ever.
+    scores[-1, :, tile, truth] = scores[-1].max(axis=-1).T + 1.0
+    tops = scores.argmax(axis=-1)  # (looks, 3, m)
+    votes = scores >= scores.max(axis=-1, keepdims=True) - max(doubt, 0.0)  # (looks, 3, m, k)
+    candidates = np.stack([two_of_three(votes[look], tops[look]) for look in range(looks)])
+    chosen = candidates[:, tile, truth].argmax(axis=0)  # (m,) first look with the truth in S
+    return Crowd(
+        votes=votes[chosen, :, tile].transpose(1, 0, 2),
+        tops=tops[chosen, :, tile].T,
+        candidates=candidates[chosen, tile],
+        doubt=doubt,
+    )
+
+
+def two_of_three(votes: np.ndarray, tops: np.ndarray) -> np.ndarray:
+    """The paper's rule: labels named by at least two annotators or, if there are none, everybody's top label.
+
+    `votes` is (3, m, k) bool, `tops` (3, m); returns S as (m, k) bool.
+    """
+    agreed = votes.sum(axis=0) >= 2
+    first_choices = (tops[..., None] == np.arange(votes.shape[-1])).any(axis=0)
+    return np.where(agreed.any(axis=1, keepdims=True), agreed, first_choices)
+
+
+def _solve_doubt(impressions: np.ndarray, truth: np.ndarray, target: float) -> float:
+    """Bisect for the doubt whose average |S| comes closest to the target."""
+    low, high = _SURE, _DOUBTFUL
+    best = (np.inf, low)
+    for _ in range(40):
+        middle = (low + high) / 2
+        size = _answers(impressions, truth, middle).mean_size
+        best = min(best, (abs(size - target), middle))
+        low, high = (middle, high) if size < target else (low, middle)
+    return float(best[1])
+
+
+def _checked_labels(labels: ArrayLike, k: int) -> np.ndarray:
+    truth = np.asarray(labels)
+    if truth.ndim != 1 or truth.size == 0 or not np.issubdtype(truth.dtype, np.integer):
+        raise InputError("The true labels are not a list of class numbers.", "Give one number for each tile.")
+    if truth.min() < 0 or truth.max() >= k:
+        raise InputError(
+            f"The true labels run from {truth.min()} to {truth.max()}, but there are {k} classes.",
+            f"Annotators can only be simulated for known labels: use 0 to {k - 1}.",
+        )
+    return truth.astype(np.int64)
+
+
+def _checked_confusion(confusion: ArrayLike | None, label_space: LabelSpace) -> np.ndarray:
+    if confusion is None:
+        return confusion_matrix(label_space)
+    matrix, k = np.asarray(confusion, dtype=float), len(label_space)
+    sound = matrix.shape == (k, k) and (matrix >= 0).all() and np.allclose(matrix.sum(axis=1), 1.0)
+    if not sound or not (np.diagonal(matrix) > 0).all():
+        raise InputError(
+            "The confusion matrix is not a table of chances.",
+            f"Give {k} rows of {k} numbers from 0 to 1, each with the sum 1 and something on the diagonal.",
+        )
+    return matrix
