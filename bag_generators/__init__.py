@@ -1,0 +1,8 @@
+"""From a tissue picture to a bag of instances, with the part of the picture each instance covers."""
+
+from bag_generators.bag import Bag
+from bag_generators.errors import InputError
+from bag_generators.image import TissueImage, load, tiles
+from bag_generators.registry import GENERATORS, Generator, generate
+
+__all__ = ["GENERATORS", "Bag", "Generator", "InputError", "TissueImage", "generate", "load", "tiles"]

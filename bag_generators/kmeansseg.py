@@ -1,0 +1,100 @@
+"""KMeansSeg: the picture's own segments, found by k-means on the colour and texture of 4×4 blocks (k×6)."""
+
+import cv2
+import numpy as np
+import pywt
+
+from bag_generators.kmeans import Clustering, grow
+from bag_generators.regions import LabelRegions
+from bag_generators.working import SIDE
+
+FEATURE_NAMES = (
+    "brightness (Y)",
+    "blueness (Cb)",
+    "redness (Cr)",
+    "texture, horizontal detail",
+    "texture, vertical detail",
+    "texture, diagonal detail",
+)
+BLOCK = 4
+_PER_SIDE = SIDE // BLOCK
+_MOST_CLUSTERS = 16
+_TIGHT = 1e5
+_LITTLE_GAIN = 2e8 * (_PER_SIDE**2 / 3136)
+
+# Studio-range YCbCr of 0..255 RGB; the last column is the offset, half a step up so that flooring rounds.
+_YCBCR = np.array(
+    [
+        (65.481 / 255, 128.553 / 255, 24.966 / 255, 16.5),
+        (-37.797 / 255, -74.203 / 255, 112.0 / 255, 128.5),
+        (112.0 / 255, -93.786 / 255, -18.214 / 255, 128.5),
+    ]
+)
+_YCBCR[:, 3] += 1e-9  # exact halves must not fall below by a floating-point hair
+
+
+def kmeansseg(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, LabelRegions]:
+    """KMeansSeg bag of a 224×224 working copy: features (k, 6) and a label map, largest segment first.
+
+    An instance is the centroid of a cluster of 4×4 blocks: mean Y, Cb, Cr and the RMS of the three detail bands of
+    the block's one-level db4 wavelet transform.
+    """
+    clusters = choose_k(block_features(working))
+    by_area = np.argsort(-np.bincount(clusters.labels, minlength=len(clusters.centres)), kind="stable")
+    rank = np.empty(len(by_area), dtype=np.int8)
+    rank[by_area] = np.arange(len(by_area))
+    cells = rank[clusters.labels].reshape(_PER_SIDE, _PER_SIDE)
+    return clusters.centres[by_area].astype(np.float32), LabelRegions(cells, shape, len(by_area))
+
+
+def choose_k(points: np.ndarray) -> Clustering:
+    """Cluster with k = 2, 3, … up to 16 until the clusters are tight or another one gains little.
+
+    With D(k) = Σ_blocks (squared distance to the own centroid)², stop at the first k with D(k) < 1e5, or k ≥ 3 and
+    D(k−1) − D(k) < 2e8. With fewer than k distinct blocks the clustering stops growing.
+    """
+    before = np.inf
+    for clusters in grow(points, _MOST_CLUSTERS):
+        spread = float(np.square(clusters.distances).sum())
+        if spread < _TIGHT or (len(clusters.centres) >= 3 and before - spread < _LITTLE_GAIN):
+            break
+        before = spread
+    return clusters
+
+
+def block_features(working: np.ndarray) -> np.ndarray:
+    """Colour and texture of each 4×4 block, row by row: (3136, 6) float64."""
+    ycbcr = to_ycbcr(working)
+    means = cv2.resize(ycbcr, (_PER_SIDE, _PER_SIDE), interpolation=cv2.INTER_AREA)  # whole numbers / 16: exact
+    blocks = ycbcr[:, :, 0].reshape(_PER_SIDE, BLOCK, _PER_SIDE, BLOCK).swapaxes(1, 2)
+    details = blocks.reshape(_PER_SIDE, _PER_SIDE, BLOCK * BLOCK) @ _DETAILS  # (56, 56, 33)
+    energy = np.add.reduceat(np.square(details), _BANDS, axis=2)
+    return np.concatenate([means, np.sqrt(energy)], axis=2).reshape(-1, 6)
+
+
+def to_ycbcr(rgb: np.ndarray) -> np.ndarray:
+    """Studio-range YCbCr rounded to whole numbers, (H, W, 3) float64, from (H, W, 3) uint8 RGB."""
+    return np.floor(cv2.transform(rgb.astype(np.float64), _YCBCR))
+
+
+def _detail_matrix() -> tuple[np.ndarray, list[int]]:
+    """(16, 33) matrix D and band starts: the squared length of a band of `block @ D` is that band's mean square.
+
+    One level of db4 turns 4 samples into 5 coarse and 5 detail ones, both linear in the samples. Only the length
+    of a band matters, so each 5×4 map is replaced by the square root of its Gram matrix, at most 4×4.
+    """
+    identity = np.eye(BLOCK)
+    coarse, detail = (_shortest(part) for part in pywt.dwt(identity, "db4", axis=0))
+    bands = [np.kron(detail, coarse), np.kron(coarse, detail), np.kron(detail, detail)]  # horizontal: rows differ
+    starts = np.cumsum([0] + [len(band) for band in bands[:-1]])
+    return np.ascontiguousarray(np.vstack(bands).T), starts.tolist()
+
+
+def _shortest(transform: np.ndarray) -> np.ndarray:
+    """The matrix with the fewest rows that gives vectors of the same RMS contribution (per coefficient)."""
+    values, vectors = np.linalg.eigh(transform.T @ transform / len(transform))
+    kept = values > 1e-12 * values.max()
+    return np.asarray((vectors[:, kept] * np.sqrt(values[kept])).T)
+
+
+_DETAILS, _BANDS = _detail_matrix()

@@ -1,0 +1,235 @@
+"""Which part of the picture each instance covers, and how to paint scores on it.
+
+All coordinates are pixels of the picture the person gave us, x to the right and y down. Pixel (x, y) is the
+square [x, x+1) × [y, y+1), so its centre is (x + .5, y + .5). Every kind of region answers the same questions;
+`paint`, `at`, `mask` and `outline` agree pixel by pixel.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bag_generators.image import TissueImage
+from bag_generators.polygons import trace
+
+Scores: TypeAlias = np.ndarray | Sequence[float]
+Size: TypeAlias = tuple[int, int]
+Box: TypeAlias = tuple[int, int, int, int]
+
+FADED = 0.75
+"""How far the pixels outside a label region go towards white in its crop."""
+
+
+def edges(parts: int, length: int) -> np.ndarray:
+    """Cut `length` pixels into equal `parts`: (parts + 1,) whole-pixel edges from 0 to `length`.
+
+    Edges that fall in the middle of a pixel round towards the centre, so mirroring the picture mirrors the
+    parts. Only the centre edge of an odd `length` can't be mirrored; it rounds up.
+
+    >>> edges(8, 100)
+    array([  0,  13,  25,  38,  50,  62,  75,  87, 100])
+    """
+    i = np.arange(parts + 1)
+    half_up = (2 * i * length + parts) // (2 * parts)
+    return np.where(2 * i <= parts, half_up, length - half_up[::-1])
+
+
+class Regions(ABC):
+    """The n regions of a bag in a picture of `shape` (height, width)."""
+
+    shape: Size
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def paint(self, scores: Scores, shape: Size | None = None) -> np.ndarray:
+        """Scores (n,) as a (H, W) float64 map: overlaps are averaged, what no region covers is NaN.
+
+        With another `shape`, each pixel of the map takes the score of the picture's pixel under its centre.
+        """
+
+    @abstractmethod
+    def at(self, x: float, y: float) -> int | None:
+        """The instance under a point; where several overlap, the one whose centre is nearest to that pixel."""
+
+    @abstractmethod
+    def outline(self, i: int) -> list[np.ndarray]:
+        """Closed polygons, each (v, 2) float x, y on pixel edges; even-odd filling gives exactly `mask(i)`."""
+
+    @abstractmethod
+    def mask(self, i: int) -> np.ndarray:
+        """The pixels of instance i, (H, W) bool."""
+
+    @abstractmethod
+    def centre(self, i: int) -> tuple[float, float]:
+        """The centre of gravity (x, y) of instance i."""
+
+    @abstractmethod
+    def box(self, i: int) -> Box:
+        """The bounding box x0, y0, x1, y1 of instance i; x1 and y1 are exclusive."""
+
+    def crop(self, image: TissueImage, i: int) -> np.ndarray:
+        """The part of the picture inside `box(i)`, (h, w, 3) uint8."""
+        if (image.height, image.width) != self.shape:
+            raise ValueError(f"regions of a {self.shape} picture can't crop one of {(image.height, image.width)}")
+        x0, y0, x1, y1 = self.box(i)
+        return image.pixels[y0:y1, x0:x1].copy()
+
+    def _checked(self, scores: Scores) -> np.ndarray:
+        values = np.asarray(scores, dtype=np.float64)
+        if values.shape != (len(self),):
+            raise ValueError(f"{len(self)} regions need {len(self)} scores, not an array of shape {values.shape}")
+        return values
+
+    def _index(self, i: int) -> int:
+        if not 0 <= i < len(self):
+            raise IndexError(f"there is no instance {i}: the bag has {len(self)}")
+        return int(i)
+
+    def _sampled(self, shape: Size | None) -> tuple[np.ndarray, np.ndarray]:
+        """The picture's row and column under the centre of each row and column of a map of `shape`."""
+        rows, columns = (
+            (2 * np.arange(wanted) + 1) * actual // (2 * wanted)
+            for wanted, actual in zip(shape or self.shape, self.shape, strict=True)
+        )
+        return rows, columns
+
+
+class BoxRegions(Regions):
+    """Axis-parallel boxes, which may overlap: Row's bands, SBN's blobs, SIFT's cells.
+
+    `boxes` is (n, 4) int: x0, y0, x1, y1 with x1 and y1 exclusive.
+    """
+
+    def __init__(self, boxes: np.ndarray, shape: Size) -> None:
+        self.boxes = np.array(boxes, dtype=np.int64)
+        self.boxes.flags.writeable = False
+        self.shape = shape
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BoxRegions, (self.boxes, self.shape)
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    def paint(self, scores: Scores, shape: Size | None = None) -> np.ndarray:
+        # Between two neighbouring box edges nothing changes, so the map is made on that coarse grid and spread.
+        values = self._checked(scores)
+        x_cuts, y_cuts = np.unique(self.boxes[:, 0::2]), np.unique(self.boxes[:, 1::2])
+        total = np.zeros((len(y_cuts) + 1, len(x_cuts) + 1))
+        count = np.zeros_like(total)
+        x_cells = np.searchsorted(x_cuts, self.boxes[:, 0::2]) + 1
+        y_cells = np.searchsorted(y_cuts, self.boxes[:, 1::2]) + 1
+        for value, (left, right), (top, bottom) in zip(values, x_cells, y_cells, strict=True):
+            total[top:bottom, left:right] += value
+            count[top:bottom, left:right] += 1
+        coarse = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+        rows, columns = self._sampled(shape)
+        return coarse[np.searchsorted(y_cuts, rows, "right")][:, np.searchsorted(x_cuts, columns, "right")]
+
+    def at(self, x: float, y: float) -> int | None:
+        pixel = np.floor([x, y])
+        inside = np.flatnonzero((self.boxes[:, :2] <= pixel).all(axis=1) & (pixel < self.boxes[:, 2:]).all(axis=1))
+        if len(inside) == 0:
+            return None
+        centres = (self.boxes[inside, :2] + self.boxes[inside, 2:]) / 2
+        return int(inside[((centres - pixel - 0.5) ** 2).sum(axis=1).argmin()])
+
+    def outline(self, i: int) -> list[np.ndarray]:
+        x0, y0, x1, y1 = self.box(i)
+        return [np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], dtype=np.float64)]
+
+    def mask(self, i: int) -> np.ndarray:
+        x0, y0, x1, y1 = self.box(i)
+        mask = np.zeros(self.shape, dtype=bool)
+        mask[y0:y1, x0:x1] = True
+        return mask
+
+    def centre(self, i: int) -> tuple[float, float]:
+        x0, y0, x1, y1 = self.box(i)
+        return (x0 + x1) / 2, (y0 + y1) / 2
+
+    def box(self, i: int) -> Box:
+        x0, y0, x1, y1 = self.boxes[self._index(i)].tolist()
+        return x0, y0, x1, y1
+
+
+class LabelRegions(Regions):
+    """A label map: KMeansSeg's clusters, any shape, never overlapping.
+
+    `cells` (rows, columns) holds the instance of each cell of an even grid over the picture, −1 for none; a grid
+    as fine as the picture is a label per pixel. The full-size map is made only when somebody asks for it.
+    """
+
+    def __init__(self, cells: np.ndarray, shape: Size, count: int | None = None) -> None:
+        self.cells = np.array(cells)
+        self.cells.flags.writeable = False
+        self.shape = shape
+        self._count = int(self.cells.max(initial=-1)) + 1 if count is None else count
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LabelRegions, (self.cells, self.shape, self._count)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The instance of every pixel, (H, W) int, −1 for none; read-only."""
+        labels = self._spread(self.cells)
+        labels.flags.writeable = False
+        return labels
+
+    def paint(self, scores: Scores, shape: Size | None = None) -> np.ndarray:
+        values = np.append(self._checked(scores), np.nan)[self.cells]
+        if shape is None:
+            return self._spread(values)
+        rows, columns = self._sampled(shape)
+        y_edges, x_edges = self._edges
+        return values[np.searchsorted(y_edges, rows, "right") - 1][:, np.searchsorted(x_edges, columns, "right") - 1]
+
+    def at(self, x: float, y: float) -> int | None:
+        height, width = self.shape
+        if not (0 <= x < width and 0 <= y < height):
+            return None
+        label = int(self.labels[int(y), int(x)])
+        return None if label < 0 else label
+
+    def outline(self, i: int) -> list[np.ndarray]:
+        y_edges, x_edges = self._edges
+        rings = trace(self.cells == self._index(i))
+        return [np.column_stack([x_edges[ring[:, 0]], y_edges[ring[:, 1]]]).astype(np.float64) for ring in rings]
+
+    def mask(self, i: int) -> np.ndarray:
+        return self.labels == self._index(i)
+
+    def centre(self, i: int) -> tuple[float, float]:
+        rows, columns = np.nonzero(self.mask(i))
+        return float(columns.mean() + 0.5), float(rows.mean() + 0.5)
+
+    def box(self, i: int) -> Box:
+        mask = self.mask(i)
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+
+    def crop(self, image: TissueImage, i: int) -> np.ndarray:
+        """The part of the picture inside `box(i)`, (h, w, 3) uint8, pixels of other instances faded to white."""
+        x0, y0, x1, y1 = self.box(i)
+        crop = super().crop(image, i)
+        outside = self.labels[y0:y1, x0:x1] != i
+        crop[outside] = np.rint(crop[outside] + FADED * (255.0 - crop[outside])).astype(np.uint8)
+        return crop
+
+    @cached_property
+    def _edges(self) -> tuple[np.ndarray, np.ndarray]:
+        rows, columns = self.cells.shape
+        height, width = self.shape
+        return edges(rows, height), edges(columns, width)
+
+    def _spread(self, values: np.ndarray) -> np.ndarray:
+        y_edges, x_edges = self._edges
+        return values.repeat(np.diff(y_edges), axis=0).repeat(np.diff(x_edges), axis=1)
