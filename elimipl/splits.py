@@ -1,0 +1,46 @@
+"""Random train/test splits that keep the class shares and never part the copies of one source."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bag_generators.errors import InputError
+
+Split = tuple[np.ndarray, np.ndarray]
+"""Indices of the training bags and of the test bags, each sorted."""
+
+
+def stratified_splits(
+    labels: np.ndarray, n: int = 10, train: float = 0.7, seed: int = 0, groups: np.ndarray | None = None
+) -> list[Split]:
+    """`n` random splits with a share `train` of every class in the training part.
+
+    With `groups` (m,) whole groups are dealt out, so that augmented copies of one tile stay on one side; the shares
+    are then shares of groups. A class with at least two groups always has one on either side.
+    """
+    labels = np.asarray(labels)
+    if len(labels) == 0 or (labels < 0).any():
+        raise InputError(
+            "A split by class needs the true label of every bag.", "Leave out bags without a label."
+        )
+    if not 0 < train < 1:
+        raise InputError(
+            f"The training share can't be {train!r}.", "Give a share between 0 and 1, such as 0.7."
+        )
+    sources, first, group_of = np.unique(
+        np.arange(len(labels)) if groups is None else groups, return_index=True, return_inverse=True
+    )
+    if (labels[first][group_of] != labels).any():
+        raise InputError("Bags of one group have different labels.", "Give each source tile one class.")
+    rng = np.random.default_rng(seed)
+    splits = []
+    for _ in range(n):
+        chosen = np.zeros(len(sources), bool)
+        for label in np.unique(labels):
+            members = rng.permutation(np.flatnonzero(labels[first] == label))
+            count = int(np.floor(train * len(members) + 0.5))
+            count = min(max(count, 1), max(len(members) - 1, 1))
+            chosen[members[:count]] = True
+        in_train = chosen[group_of]
+        splits.append((np.flatnonzero(in_train), np.flatnonzero(~in_train)))
+    return splits
