@@ -1,0 +1,84 @@
+"""A running app and a real Chromium for the browser tests."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_BROWSER = "no Chromium was found: install one (Debian: apt-get install chromium) and run make test again"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of a worker. Without one: skipped on a person's machine, failed in CI."""
+    chromium = find_chromium()
+    if chromium is None:
+        if os.environ.get("CI"):
+            pytest.fail(f"the browser tests did not run: {NO_BROWSER}")
+        pytest.skip(f"the browser tests did not run: {NO_BROWSER}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def app_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a freshly started app."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = (tmp_path_factory.mktemp("server") / "log.txt").open("wb")
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    server = subprocess.Popen([*command, "--server.address", "127.0.0.1"], cwd=ROOT, stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait_until_healthy(address, server)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+        log.close()
+
+
+def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(240):
+        if server.poll() is not None:
+            raise RuntimeError(f"the app ended with exit code {server.returncode} while starting")
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.25)
+    raise RuntimeError("the app did not answer within a minute")
+
+
+@pytest.fixture
+def page(browser: Browser, app_address: str) -> Iterator[Page]:
+    """A fresh visitor. Fails the test on a console error or a request to a foreign host."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    page = context.new_page()
+    errors: list[str] = []
+    foreign: list[str] = []
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            None if request.url.startswith((app_address, "data:", "blob:")) else foreign.append(request.url)
+        ),
+    )
+    yield page
+    context.close()
+    assert errors == []
+    assert foreign == []

@@ -1,0 +1,1 @@
+"""What the pages share: figures, widgets, state and wording. The only package that imports streamlit."""

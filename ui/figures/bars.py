@@ -1,0 +1,111 @@
+"""Probability bars: every class, and the three bars of the paper's Figure 2."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from elimipl.labels import LabelSpace
+from ui.palette import Palette
+
+
+def class_bars(
+    probabilities: np.ndarray,
+    labels: LabelSpace,
+    candidates: np.ndarray,
+    palette: Palette,
+    true_index: int | None = None,
+    before: np.ndarray | None = None,
+) -> go.Figure:
+    """One bar per class, coloured by candidate / non-candidate; the true label is outlined, `before` is a ghost.
+
+    probabilities, candidates, before: (k,)
+    """
+    figure = go.Figure()
+    names = list(labels.names)
+    if before is not None:
+        figure.add_bar(
+            x=before,
+            y=names,
+            orientation="h",
+            name="before",
+            marker={"color": "rgba(0,0,0,0)", "line": {"color": palette.muted, "width": 1.5}},
+            hovertemplate="%{y} before: %{x:.1%}<extra></extra>",
+        )
+    groups = (
+        ("candidate", candidates, palette.candidate),
+        ("non-candidate", ~candidates, palette.non_candidate),
+    )
+    for group, members, colour in groups:
+        chosen = np.flatnonzero(members)
+        outlined = [palette.text if index == true_index else colour for index in chosen]
+        figure.add_bar(
+            x=probabilities[chosen],
+            y=[names[index] for index in chosen],
+            orientation="h",
+            name=group,
+            marker={"color": colour, "line": {"color": outlined, "width": 3}},
+            text=[_percent(probabilities[index], index == true_index) for index in chosen],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{y} (" + group + "): %{x:.1%}<extra></extra>",
+        )
+    figure.update_layout(barmode="overlay", bargap=0.3)
+    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1])
+    return _style(figure, palette, height=70 + 36 * len(names))
+
+
+def three_bars(
+    probabilities: np.ndarray, candidates: np.ndarray, palette: Palette, true_index: int | None = None
+) -> go.Figure:
+    """The paper's Figure 2: probability of the true label, average over candidates, average over non-candidates."""
+    rows = [
+        ("average<br>candidate", _mean(probabilities[candidates]), palette.candidate),
+        ("average<br>non-candidate", _mean(probabilities[~candidates]), palette.non_candidate),
+    ]
+    if true_index is not None:
+        rows.insert(0, ("true label", float(probabilities[true_index]), palette.true))
+    figure = go.Figure()
+    figure.add_bar(
+        x=[name for name, _, _ in rows],
+        y=[value for _, value, _ in rows],
+        marker={"color": [colour for _, _, colour in rows]},
+        text=[f"{value:.1%}" for _, value, _ in rows],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{x}: %{y:.2%}<extra></extra>",
+        showlegend=False,
+    )
+    figure.update_layout(bargap=0.35)
+    styled = _style(figure, palette, height=300)
+    styled.update_xaxes(range=None, tickformat=None, showgrid=False)
+    styled.update_yaxes(range=[0, 1.08], tickformat=".0%", gridcolor=palette.grid, tickvals=[0, 0.5, 1])
+    return styled
+
+
+def outside_mass(probabilities: np.ndarray, candidates: np.ndarray) -> float:
+    """Probability the model gives to labels that the candidate set rules out."""
+    return float(probabilities[~candidates].sum())
+
+
+def _percent(probability: float, is_true: bool) -> str:
+    return f"{probability:.1%}" + (" ◀ true" if is_true else "")
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _style(figure: go.Figure, palette: Palette, height: int) -> go.Figure:
+    figure.update_xaxes(
+        range=[0, 1.18], tickformat=".0%", gridcolor=palette.grid, tickvals=[0, 0.25, 0.5, 0.75, 1]
+    )
+    figure.update_layout(
+        height=height,
+        margin={"l": 10, "r": 10, "t": 30, "b": 30},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": palette.text, "size": 13},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        dragmode=False,
+    )
+    figure.update_yaxes(automargin=True)
+    return figure

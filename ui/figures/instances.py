@@ -1,0 +1,67 @@
+"""Attention over instance index, as in the paper's Figure 5, and the histogram of the scores."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ui.palette import Palette
+
+
+def instance_bars(
+    scores: np.ndarray,
+    palette: Palette,
+    title: str,
+    truth: np.ndarray | None = None,
+    chosen: int | None = None,
+) -> go.Figure:
+    """One bar per instance: positives red and negatives steelblue where the truth of the instances is known."""
+    index = np.arange(len(scores))
+    figure = go.Figure()
+    if truth is None:
+        groups = (("instances", np.ones(len(scores), dtype=bool), palette.non_candidate),)
+    else:
+        groups = (("carries the class", truth, palette.positive), ("does not", ~truth, palette.negative))
+    for name, members, colour in groups:
+        edge = [palette.text if i == chosen else colour for i in index[members]]
+        figure.add_bar(
+            x=index[members],
+            y=scores[members],
+            name=name,
+            marker={"color": colour, "line": {"color": edge, "width": 2}},
+            customdata=index[members],
+            hovertemplate="instance %{x}: %{y:.4f}<extra></extra>",
+            showlegend=truth is not None,
+        )
+    figure.add_hline(y=1 / len(scores), line={"color": palette.muted, "dash": "dot", "width": 1})
+    figure.update_xaxes(title="instance", dtick=1 if len(scores) <= 12 else 5, gridcolor=palette.grid)
+    figure.update_yaxes(title=title, gridcolor=palette.grid, rangemode="tozero")
+    return _style(figure, palette)
+
+
+def score_histogram(scores: np.ndarray, palette: Palette, title: str) -> go.Figure:
+    """How the scores are spread: a flat map is told from a peaked one at a glance."""
+    counts, edges = np.histogram(scores, bins=min(12, max(3, len(scores))))
+    figure = go.Figure()
+    figure.add_bar(
+        x=(edges[:-1] + edges[1:]) / 2,
+        y=counts,
+        width=np.diff(edges),
+        marker={"color": palette.non_candidate, "line": {"color": palette.grid, "width": 1}},
+        hovertemplate="%{y} instances near %{x:.4f}<extra></extra>",
+    )
+    figure.update_xaxes(title=title, gridcolor=palette.grid)
+    figure.update_yaxes(title="instances", gridcolor=palette.grid, dtick=max(1, int(counts.max()) // 4))
+    return _style(figure, palette)
+
+
+def _style(figure: go.Figure, palette: Palette) -> go.Figure:
+    return figure.update_layout(
+        height=260,
+        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": palette.text, "size": 12},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        bargap=0.25,
+        barmode="overlay",
+        dragmode=False,
+    )

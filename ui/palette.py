@@ -1,0 +1,30 @@
+"""Colours that stay apart for colour-blind readers, for the light and the dark theme."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Figure colours of one theme. Candidate, true and non-candidate colours are the same in both."""
+
+    text: str
+    muted: str
+    grid: str
+    outline: str
+    true: str = "#009E73"
+    candidate: str = "#E69F00"
+    non_candidate: str = "#6C8EAD"
+    chosen: str = "#D81B60"
+    positive: str = "#D62728"
+    negative: str = "#4682B4"  # the paper's steelblue (70, 130, 180)
+
+
+LIGHT = Palette(text="#1F1B24", muted="#6B6475", grid="#E4DEE9", outline="#00204D")
+DARK = Palette(text="#EFEAF3", muted="#A79FB1", grid="#3A3244", outline="#00204D")
+
+
+def current_palette() -> Palette:
+    """The palette of the theme this visitor sees."""
+    return DARK if st.context.theme.type == "dark" else LIGHT
