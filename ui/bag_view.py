@@ -39,6 +39,4 @@ def show_bag(image: TissueImage, generator: str, outlined: bool) -> None:
         st.subheader(wording.BAG_HEADING)
         count, dimensions = bag.features.shape
         st.caption(f"{count} instances × {dimensions} features")
-        st.dataframe(
-            bag_table(bag), key="bag", alt=f"Table of {count} instances with {dimensions} features each."
-        )
+        st.dataframe(bag_table(bag), key="bag", alt=f"Table of {count} instances with {dimensions} features each.")

@@ -8,9 +8,7 @@ from ui import wording
 
 def start_page(title: str) -> None:
     """Call first on every page."""
-    st.set_page_config(
-        page_title=f"{title} · {wording.APP_TITLE}", page_icon=":material/biotech:", layout="wide"
-    )
+    st.set_page_config(page_title=f"{title} · {wording.APP_TITLE}", page_icon=":material/biotech:", layout="wide")
     with st.sidebar:
         for path, label, icon in wording.PAGES:
             st.page_link(path, label=label, icon=icon)

@@ -7,9 +7,7 @@ PAGES = (("app.py", "Explore", ":material/biotech:"),)
 
 PICTURE_HEADING = "Picture"
 SAMPLE_LABEL = "Sample"
-SAMPLE_HELP = (
-    "Ready pictures that ship with the app. Phantoms are drawn, so we know which parts carry the class."
-)
+SAMPLE_HELP = "Ready pictures that ship with the app. Phantoms are drawn, so we know which parts carry the class."
 UPLOAD_LABEL = "Or upload your own"
 UPLOAD_HELP = "PNG, JPEG, TIFF, BMP or WebP of colorectal H&E tissue. The picture stays on this machine."
 UPLOAD_TYPES = ("png", "jpg", "jpeg", "tif", "tiff", "bmp", "webp")

@@ -95,9 +95,7 @@ def _mean(values: np.ndarray) -> float:
 
 
 def _style(figure: go.Figure, palette: Palette, height: int) -> go.Figure:
-    figure.update_xaxes(
-        range=[0, 1.18], tickformat=".0%", gridcolor=palette.grid, tickvals=[0, 0.25, 0.5, 0.75, 1]
-    )
+    figure.update_xaxes(range=[0, 1.18], tickformat=".0%", gridcolor=palette.grid, tickvals=[0, 0.25, 0.5, 0.75, 1])
     figure.update_layout(
         height=height,
         margin={"l": 10, "r": 10, "t": 30, "b": 30},
