@@ -1,13 +1,15 @@
 """From the bytes of an unknown file to upright 8-bit RGB pixels, or to a sentence saying why not.
 
-Pillow's readers are called directly instead of through `Image.open`: only the five formats of the allow-list can
-ever run (an EPS would start Ghostscript), and the size in the header is checked against our own limits before a
-pixel is decoded, without touching Pillow's global ones.
+Pillow's readers are called directly instead of through `Image.open`: only the five formats of the allow-list
+can ever run (an EPS would start Ghostscript), and the size in the header is checked against our own limits
+before a pixel is decoded, without touching Pillow's global ones.
 """
 
 from __future__ import annotations
 
 import io
+import logging
+import re
 import struct
 import warnings
 import zlib
@@ -39,14 +41,19 @@ _READERS: dict[str, type[ImageFile.ImageFile]] = {
     "BMP": BmpImagePlugin.BmpImageFile,
     "WebP": WebPImagePlugin.WebPImageFile,
 }
-_ORIENTATION = 0x0112  # EXIF and TIFF tag
+_ORIENTATION, _DESCRIPTION, _TILE_WIDTH, _TILE_HEIGHT = 274, 270, 322, 323  # tags of TIFF and EXIF
+_UNSUPPORTED = ("unsupported", "not yet supported", "cannot handle", "unknown pixel mode")
+
+_PILLOW_MODULES = r"PIL\."
+_NO_PILLOW_WARNINGS = ("ignore", None, Warning, re.compile(_PILLOW_MODULES), 0)
+logging.getLogger("PIL").addHandler(logging.NullHandler())  # else its errors are printed when nobody logs
 
 EXPORT_A_REGION = "Export a region of it as PNG or TIFF (QuPath: File → Export images)."
 EXPORT_AGAIN = "Export it again as PNG, JPEG or TIFF."
 
 
 def decode(data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Pixels ((H, W, 3) uint8, contiguous, read-only) and notes on what was converted."""
+    """Pixels ((H, W, 3) uint8, contiguous) and notes on what was converted."""
     refuse_if_too_many_bytes(len(data), data[:64])
     if not data:
         raise InputError("The file is empty.", "Choose another file.")
@@ -61,12 +68,8 @@ def decode(data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
         return _decode_as(kind, data)
     except InputError:
         raise
-    except MemoryError:
-        raise InputError(
-            "There is not enough memory to open this picture.", "Export a smaller region."
-        ) from None
-    except Exception:  # Pillow's readers raise more than a dozen kinds of exception on broken files
-        raise InputError(f"The {kind} picture is incomplete or damaged.", EXPORT_AGAIN) from None
+    except Exception as error:  # Pillow's readers raise more than a dozen kinds of exception on broken files
+        raise _explained(kind, error) from None
 
 
 def refuse_if_too_many_bytes(size: int, head: bytes) -> None:
@@ -86,10 +89,12 @@ def refuse_if_too_many_bytes(size: int, head: bytes) -> None:
 
 
 def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
-    if kind == "WebP":  # its reader allocates the canvas on opening
-        _refuse_if_too_many_pixels(*_webp_size(data))
-    picture = _open(kind, data)
+    if (claimed := _claimed_size(kind, data)) is not None:
+        _refuse_if_too_many_pixels(*claimed)
+    picture = _READERS[kind](io.BytesIO(data))
     _refuse_if_too_many_pixels(*picture.size, slide=_is_slide(picture))
+    if isinstance(picture, TiffImagePlugin.TiffImageFile) and _TILE_WIDTH in picture.tag_v2:
+        _refuse_if_too_many_pixels(picture.tag_v2[_TILE_WIDTH], picture.tag_v2[_TILE_HEIGHT])
     if kind == "PNG":
         _check_png_sums(data)
 
@@ -101,23 +106,22 @@ def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
     if turned:
         notes.append("The picture was turned upright as its camera data say.")
     notes += value_notes
-    pixels.setflags(write=False)
     return pixels, tuple(notes)
 
 
-def _open(kind: str, data: bytes) -> ImageFile.ImageFile:
-    try:
-        return _READERS[kind](io.BytesIO(data))
-    except SyntaxError as error:
-        if "unknown pixel mode" in str(error) or "not supported" in str(error).lower():
-            raise InputError(
-                f"This kind of {kind} (its way to store pixels) can't be read.", "Save it as 8-bit RGB."
-            ) from None
-        raise
-    except ValueError:
-        if kind == "PNG":  # text or colour profile that unpacks to more than Pillow allows
-            raise InputError("The picture carries damaged or unsafe metadata.", EXPORT_AGAIN) from None
-        raise
+def _explained(kind: str, error: Exception) -> InputError:
+    """A person's words for what Pillow says, which is known by its text alone."""
+    text = str(error)
+    if isinstance(error, MemoryError):
+        return InputError("There is not enough memory to open this picture.", "Export a smaller region.")
+    if "MAX_TEXT" in text or "iCCP" in text:  # texts or colour profiles that unpack to megabytes
+        return InputError("The picture carries damaged or unsafe metadata.", EXPORT_AGAIN)
+    unknown_tiff_compression = kind == "TIFF" and isinstance(error.__cause__, KeyError)
+    if unknown_tiff_compression or any(words in text.lower() for words in _UNSUPPORTED):
+        return InputError(
+            f"This kind of {kind} stores its pixels in a way we can't read.", "Save it as 8-bit RGB."
+        )
+    return InputError(f"The {kind} picture is incomplete or damaged.", EXPORT_AGAIN)
 
 
 def _refuse_if_too_many_pixels(width: int, height: int, slide: bool = False) -> None:
@@ -132,16 +136,26 @@ def _refuse_if_too_many_pixels(width: int, height: int, slide: bool = False) -> 
     raise InputError(what, EXPORT_A_REGION if slide else "Export a smaller region or a smaller copy.")
 
 
-def _webp_size(data: bytes) -> tuple[int, int]:
-    """Width and height from the header of the three kinds of WebP."""
-    chunk, head = data[12:16], data[20:30].ljust(10, b"\0")
-    if chunk == b"VP8X":
-        return int.from_bytes(head[4:7], "little") + 1, int.from_bytes(head[7:10], "little") + 1
-    if chunk == b"VP8L":
-        bits = int.from_bytes(head[1:5], "little")
+def _claimed_size(kind: str, data: bytes) -> tuple[int, int] | None:
+    """Width and height from the header, for the two formats where asking Pillow is too late.
+
+    Its WebP reader allocates the whole canvas on opening; its PNG reader calls a picture of no pixels no PNG.
+    """
+    head = data[16:30]
+    if len(head) < 14:
+        return None
+    if kind == "PNG":
+        width, height = struct.unpack_from(">II", head)
+        return width, height
+    if kind == "WebP" and data[12:16] == b"VP8X":
+        return int.from_bytes(head[8:11], "little") + 1, int.from_bytes(head[11:14], "little") + 1
+    if kind == "WebP" and data[12:16] == b"VP8L":
+        bits = int.from_bytes(head[5:9], "little")
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    width, height = struct.unpack("<HH", head[6:10])
-    return width & 0x3FFF, height & 0x3FFF
+    if kind == "WebP" and data[12:16] == b"VP8 ":
+        width, height = struct.unpack_from("<HH", head, 10)
+        return width & 0x3FFF, height & 0x3FFF
+    return None
 
 
 def _check_png_sums(data: bytes) -> None:
@@ -162,8 +176,7 @@ def _is_slide(picture: ImageFile.ImageFile) -> bool:
     """Scanners write tiled TIFFs, most of them with the maker's name in the description."""
     if not isinstance(picture, TiffImagePlugin.TiffImageFile):
         return False
-    tile_width, description = 322, 270
-    return tile_width in picture.tag_v2 or "aperio" in str(picture.tag_v2.get(description, "")).lower()
+    return _TILE_WIDTH in picture.tag_v2 or "aperio" in str(picture.tag_v2.get(_DESCRIPTION, "")).lower()
 
 
 def _page_notes(picture: ImageFile.ImageFile) -> list[str]:
@@ -192,9 +205,9 @@ def _orientation(picture: ImageFile.ImageFile) -> int | None:
 
 
 def _hush_pillow() -> None:
-    """Pillow warns about odd metadata on stderr, where nobody of a web page's visitors would see it.
+    """Pillow warns about odd metadata on stderr, where no visitor of a page would see it.
 
-    A filter for Pillow's modules alone: unlike `warnings.catch_warnings` it is safe with several threads, and
-    adding it again changes nothing.
+    One filter for Pillow's modules alone: unlike `warnings.catch_warnings` it is safe with several threads.
     """
-    warnings.filterwarnings("ignore", module=r"PIL\.")
+    if _NO_PILLOW_WARNINGS not in warnings.filters:
+        warnings.filterwarnings("ignore", module=_PILLOW_MODULES)

@@ -9,7 +9,6 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"MM\x00*", "TIFF"),
     (b"II+\x00", "TIFF"),  # BigTIFF
     (b"MM\x00+", "TIFF"),
-    (b"BM", "BMP"),
     (b"%PDF", "a PDF document"),
     (b"PK\x03\x04", "a ZIP archive or an Office document"),
     (b"\x1f\x8b", "a gzip archive"),
@@ -42,6 +41,8 @@ def detect_kind(data: bytes) -> str | None:
     head = data[:_BYTES_LOOKED_AT]
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "WebP"
+    if head[:2] == b"BM" and head[6:10] == b"\0\0\0\0":  # two letters alone would take a text for a picture
+        return "BMP"
     if head[4:8] == b"ftyp":
         return "a HEIC, AVIF or video file"
     if head[128:132] == b"DICM":
@@ -63,5 +64,5 @@ def _detect_text(head: bytes) -> str | None:
         return "a web page"
     if text.startswith("<?xml"):
         return "an XML file"
-    readable = sum(character.isprintable() or character.isspace() for character in text)
-    return "a text file" if len(text) > 0 and readable >= 0.95 * len(head) else None
+    readable = "".join(character for character in text if character.isprintable() or character.isspace())
+    return "a text file" if readable and len(readable.encode()) >= 0.9 * len(head) else None

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,13 @@ class TissueImage:
     """Of the bytes it was loaded from; of shape and pixels when it was made from an array or is a tile."""
     notes: tuple[str, ...] = ()
     """What was converted on loading, one sentence each, for a person."""
+
+    def __post_init__(self) -> None:
+        self.pixels.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Arrays come back writable from another process or a cache; the constructor locks them again.
+        return TissueImage, (self.pixels, self.sha256, self.notes)
 
     @property
     def height(self) -> int:
@@ -50,7 +58,6 @@ class TissueImage:
                 "Give a picture of shape (height, width, 3) and type uint8.",
             )
         own = np.array(pixels, order="C")
-        own.setflags(write=False)
         digest = hashlib.sha256(repr(own.shape).encode())
         digest.update(own.data)
         return cls(own, digest.hexdigest(), notes)
@@ -69,8 +76,8 @@ class TissueImage:
 def load(source: bytes | str | os.PathLike[str]) -> TissueImage:
     """Read a PNG, JPEG, TIFF, BMP or WebP from a path or from the bytes of an upload.
 
-    Whatever the file holds, the outcome is a picture or an `InputError`: nothing else escapes, nothing is
-    printed, and no state of Pillow is changed, so that several threads may load at once.
+    Whatever the file holds, the outcome is a picture or an `InputError`; no Python warning is printed (libtiff
+    itself writes a line about a damaged TIFF to stderr). No state of Pillow is changed: threads may load at once.
     """
     data = bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else _read(source)
     pixels, notes = decode(data)
@@ -84,9 +91,7 @@ def tiles(image: TissueImage, size: int, stride: int | None = None) -> Iterator[
     """
     step = size if stride is None else stride
     if size < 1 or step < 1:
-        raise InputError(
-            f"The tile size {size} and the step {step} must be at least 1 px.", "Give larger numbers."
-        )
+        raise InputError(f"The tile size {size} and the step {step} must be at least 1 px.", "Give larger numbers.")
     for y in range(0, image.height - size + 1, step):
         for x in range(0, image.width - size + 1, step):
             yield x, y, image.tile(x, y, size)
@@ -108,15 +113,11 @@ def _read(path: str | os.PathLike[str]) -> bytes:
     except IsADirectoryError:
         raise InputError(f"“{name}” is a folder.", "Choose a picture file inside it.") from None
     except PermissionError:
-        raise InputError(
-            f"The file “{name}” may not be read.", "Change its permissions or choose another."
-        ) from None
+        raise InputError(f"The file “{name}” may not be read.", "Change its permissions or choose another.") from None
     except InputError:
         raise
     except (OSError, ValueError):  # ValueError: a NUL in the name
-        raise InputError(
-            f"The file “{name}” can't be read.", "Check the path or choose another file."
-        ) from None
+        raise InputError(f"The file “{name}” can't be read.", "Check the path or choose another file.") from None
 
 
 def _shown(path: str) -> str:

@@ -75,7 +75,7 @@ def _scaled_grey(picture: Image.Image) -> tuple[np.ndarray, str]:
 
     A camera of 12 bits writes 0..4095 into 16 bits: dividing by 65,535 would leave a black picture.
     """
-    values = np.array(picture, dtype=np.float64)
+    values = np.array(picture, dtype=np.float32)
     if not np.isfinite(values).all():
         raise InputError("The picture has values that are not numbers (NaN or infinite).", _SAVE_AS_8_BIT)
     lowest, highest = float(values.min()), float(values.max())
@@ -87,9 +87,10 @@ def _scaled_grey(picture: Image.Image) -> tuple[np.ndarray, str]:
             f"The grey values reach from {lowest:g} to {highest:g}, which fits no known brightness scale.",
             _SAVE_AS_8_BIT,
         )
-    scaled = np.rint(values * (255.0 / fitting[0]))
+    values *= 255.0 / fitting[0]
+    np.rint(values, out=values)
     kind = "Float" if is_float else "16-bit"
-    return scaled.astype(np.uint8), f"{kind} grey values were scaled from 0–{fitting[0]} to 0–255."
+    return values.astype(np.uint8), f"{kind} grey values were scaled from 0–{fitting[0]} to 0–255."
 
 
 def _composited_on_white(picture: Image.Image) -> tuple[np.ndarray, list[str]]:
@@ -105,7 +106,7 @@ def _composited_on_white(picture: Image.Image) -> tuple[np.ndarray, list[str]]:
 
 
 def _checked_wide(pixels: np.ndarray) -> str:
-    """Colours of 12 or 14 bits in a 16-bit file lie in its lower part, which Pillow has thrown away by now."""
+    """Colours of 12 or 14 bits in a 16-bit file lie in its lower part, which Pillow has thrown away."""
     if pixels.max() < 64:
         raise InputError(
             "The colours are stored in 16 bits of which the upper ones are empty; only black would be left.",

@@ -1,0 +1,263 @@
+"""Pictures that open after a conversion: the pixels a person would expect, and a note that says so."""
+
+import io
+
+import cv2
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from bag_generators.errors import InputError
+from bag_generators.image import load
+
+COLOURS = np.random.default_rng(2).integers(0, 256, (40, 64, 3), dtype=np.uint8)
+RAMP = np.linspace(0, 255, 64, dtype=np.uint8)[None].repeat(40, axis=0)
+NO_COLOUR = "The picture has no colour, only grey values; a result for stained tissue would be unreliable."
+
+
+def encoded(format_, image, **options):
+    file = io.BytesIO()
+    image.save(file, format_, **options)
+    return file.getvalue()
+
+
+def tiff(values, **options):
+    file = io.BytesIO()
+    tifffile.imwrite(file, values, **options)
+    return file.getvalue()
+
+
+def png_by_opencv(values):
+    return cv2.imencode(".png", values)[1].tobytes()
+
+
+def grey(values):
+    return np.repeat(values[:, :, None], 3, axis=2)
+
+
+# How a person sees the stored picture for each value of the orientation tag.
+UPRIGHT = {
+    2: lambda p: p[:, ::-1],
+    3: lambda p: p[::-1, ::-1],
+    4: lambda p: p[::-1],
+    5: lambda p: p.transpose(1, 0, 2),
+    6: lambda p: np.rot90(p, -1),
+    7: lambda p: p.transpose(1, 0, 2)[::-1, ::-1],
+    8: lambda p: np.rot90(p),
+}
+
+
+@pytest.mark.parametrize("orientation", UPRIGHT)
+@pytest.mark.parametrize("format_", ["PNG", "TIFF", "WEBP"])
+def test_turned_pictures_come_upright(format_, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    image = load(encoded(format_, Image.fromarray(COLOURS), exif=exif, lossless=True))
+    assert np.array_equal(image.pixels, UPRIGHT[orientation](COLOURS))
+    assert image.notes == ("The picture was turned upright as its camera data say.",)
+    assert image.pixels.flags.c_contiguous
+
+
+def test_a_turned_jpeg_comes_upright():
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    image = load(encoded("JPEG", Image.fromarray(COLOURS), exif=exif))
+    plain = load(encoded("JPEG", Image.fromarray(COLOURS)))
+    assert np.array_equal(image.pixels, np.rot90(plain.pixels, -1))
+
+
+@pytest.mark.parametrize("orientation", [0, 1, 9, 65535])
+def test_a_normal_or_senseless_orientation_changes_nothing(orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    image = load(encoded("PNG", Image.fromarray(COLOURS), exif=exif))
+    assert np.array_equal(image.pixels, COLOURS)
+    assert image.notes == ()
+
+
+@pytest.mark.parametrize("format_", ["PNG", "TIFF", "WEBP"])
+def test_transparency_is_laid_on_white(format_):
+    alpha = np.full((40, 64, 1), 128, np.uint8)
+    alpha[:10], alpha[30:] = 0, 255
+    image = load(encoded(format_, Image.fromarray(np.concatenate([COLOURS, alpha], axis=2)), lossless=True, exact=True))
+    share = alpha / 255.0
+    assert np.abs(image.pixels - (COLOURS * share + 255 * (1 - share))).max() <= 1
+    assert (image.pixels[:10] == 255).all()
+    assert image.notes == ("Transparent parts were laid on white.",)
+
+
+def test_an_opaque_alpha_channel_is_dropped_without_a_word():
+    opaque = Image.fromarray(np.dstack([COLOURS, np.full((40, 64), 255, np.uint8)]))
+    image = load(encoded("PNG", opaque))
+    assert np.array_equal(image.pixels, COLOURS)
+    assert image.notes == ()
+
+
+def test_a_transparent_colour_and_a_transparent_palette_entry_are_laid_on_white():
+    two = np.where(RAMP[..., None] > 99, np.uint8([200, 30, 90]), np.uint8([10, 20, 30]))
+    keyed = load(encoded("PNG", Image.fromarray(two), transparency=(10, 20, 30)))
+    expected = np.where(RAMP[..., None] > 99, [200, 30, 90], 255)
+    assert np.array_equal(keyed.pixels, expected)
+    palette = Image.fromarray(two).quantize(2)
+    hidden = palette.getpixel((0, 0))
+    indexed = load(encoded("PNG", palette, transparency=hidden))
+    assert np.array_equal(indexed.pixels, expected)
+    assert indexed.notes == (
+        "The palette colours were converted to RGB.",
+        "Transparent parts were laid on white.",
+    )
+
+
+def test_a_palette():
+    palette = Image.fromarray(COLOURS).quantize(16)
+    image = load(encoded("PNG", palette))
+    assert np.array_equal(image.pixels, np.array(palette.convert("RGB")))
+    assert image.notes == ("The palette colours were converted to RGB.",)
+
+
+@pytest.mark.parametrize("format_", ["JPEG", "TIFF"])
+def test_printing_colours(format_):
+    ink = Image.new("CMYK", (64, 64), (0, 200, 0, 30))
+    image = load(encoded(format_, ink))
+    assert np.abs(image.pixels[32, 32].astype(int) - [225, 49, 225]).max() <= 3
+    assert image.notes == ("The printing colours (CMYK) were converted to RGB.",)
+
+
+def test_lab_colours():
+    image = load(encoded("TIFF", Image.new("LAB", (64, 64), (128, 160, 128))))
+    red, green, blue = image.pixels[0, 0].astype(int)
+    assert red > green + 20
+    assert abs(blue - 120) < 30
+    assert image.notes == ("The Lab colours were converted to RGB.",)
+
+
+@pytest.mark.parametrize("format_", ["PNG", "JPEG", "TIFF", "BMP"])
+def test_8_bit_grey_opens_with_a_warning(format_):
+    image = load(encoded(format_, Image.fromarray(RAMP)))
+    assert np.abs(image.pixels.astype(int) - grey(RAMP)).max() <= (3 if format_ == "JPEG" else 0)
+    assert image.notes == (NO_COLOUR,)
+
+
+def test_grey_stored_as_rgb_is_warned_of_as_well():
+    assert load(encoded("PNG", Image.fromarray(grey(RAMP)))).notes == (NO_COLOUR,)
+    almost = grey(RAMP)
+    almost[3, 5, 0] ^= 1
+    assert load(encoded("PNG", Image.fromarray(almost))).notes == ()
+
+
+def test_grey_with_transparency():
+    half = Image.fromarray(np.dstack([RAMP, np.full_like(RAMP, 128)]))
+    assert half.mode == "LA"
+    image = load(encoded("PNG", half))
+    assert np.abs(image.pixels - (grey(RAMP) * (128 / 255) + 127)).max() <= 1
+    assert image.notes == ("Transparent parts were laid on white.", NO_COLOUR)
+
+
+@pytest.mark.parametrize("format_", ["PNG", "TIFF", "BMP"])
+def test_one_bit(format_):
+    image = load(encoded(format_, Image.fromarray(RAMP > 99)))
+    assert np.array_equal(image.pixels, grey(np.where(RAMP > 99, np.uint8(255), np.uint8(0))))
+    assert image.notes == ("The picture is black and white only (1 bit).", NO_COLOUR)
+
+
+@pytest.mark.parametrize("bits", [10, 12, 14, 16])
+@pytest.mark.parametrize("write", [png_by_opencv, tiff, lambda v: tiff(v, byteorder=">")])
+def test_16_bit_grey_is_scaled_by_the_range_of_its_camera(write, bits):
+    top = 2**bits - 1
+    values = np.linspace(0, top, 64).round().astype(np.uint16)[None].repeat(40, axis=0)
+    image = load(write(values))
+    assert np.array_equal(image.pixels, grey(np.rint(values * (255 / top)).astype(np.uint8)))
+    assert image.notes == (f"16-bit grey values were scaled from 0–{top} to 0–255.", NO_COLOUR)
+
+
+def test_8_bit_values_in_a_16_bit_file_stay_as_they_are():
+    assert np.array_equal(load(tiff(RAMP.astype(np.uint16))).pixels, grey(RAMP))
+
+
+@pytest.mark.parametrize("values", [RAMP, RAMP.astype(np.uint16) * 257, RAMP.astype(np.float32) / 255])
+def test_grey_that_counts_darkness_is_turned_round(values):
+    image = load(tiff(values, photometric="miniswhite"))
+    assert np.abs(image.pixels.astype(int) - grey(255 - RAMP)).max() <= 1
+
+
+@pytest.mark.parametrize("top", [1, 255, 65535])
+def test_float_grey_is_scaled_by_its_range(top):
+    values = RAMP.astype(np.float32) * np.float32(top / 255)
+    image = load(tiff(values))
+    assert np.array_equal(image.pixels, grey(RAMP))
+    assert image.notes == (f"Float grey values were scaled from 0–{top} to 0–255.", NO_COLOUR)
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int32, np.uint32])
+def test_other_whole_numbers_are_scaled_too(kind):
+    values = (RAMP.astype(np.uint16) * 16).astype(kind)
+    assert np.abs(load(tiff(values)).pixels.astype(int) - grey(RAMP)).max() <= 1
+
+
+def test_16_bit_colours_keep_their_upper_half():
+    wide = COLOURS.astype(np.uint16) * 257
+    for data in (png_by_opencv(wide[..., ::-1]), tiff(wide, photometric="rgb")):
+        image = load(data)
+        assert np.array_equal(image.pixels, COLOURS)
+        assert image.notes == ("16-bit colours were reduced to 8 bits.",)
+
+
+def test_16_bit_colours_with_transparency():
+    wide = np.dstack([COLOURS, np.full((40, 64), 128, np.uint8)]).astype(np.uint16) * 257
+    image = load(png_by_opencv(wide[..., [2, 1, 0, 3]]))
+    assert np.abs(image.pixels - (COLOURS * (128 / 255) + 127)).max() <= 1
+    assert image.notes == ("Transparent parts were laid on white.", "16-bit colours were reduced to 8 bits.")
+
+
+def test_12_bit_colours_in_a_16_bit_file_are_refused_instead_of_black():
+    dark = COLOURS.astype(np.uint16) * 16
+    for data in (png_by_opencv(dark), tiff(dark, photometric="rgb")):
+        with pytest.raises(InputError, match=r"16 bits of which the upper ones are empty.*Save it as an 8-bit"):
+            load(data)
+
+
+def test_pages_of_a_tiff():
+    first, *others = (Image.fromarray(np.roll(COLOURS, i, axis=2)) for i in range(4))
+    image = load(encoded("TIFF", first, save_all=True, append_images=others))
+    assert np.array_equal(image.pixels, COLOURS)
+    assert image.notes == ("The file has 4 pages; page 1 was used.",)
+
+
+def test_pages_beyond_counting():
+    pages = [Image.new("RGB", (2, 2), (250, 10, i)) for i in range(120)]
+    image = load(encoded("TIFF", pages[0], save_all=True, append_images=pages[1:]))
+    assert tuple(image.pixels[0, 0]) == (250, 10, 0)
+    assert image.notes == ("The file has more than 100 pages; page 1 was used.",)
+
+
+@pytest.mark.parametrize("format_", ["PNG", "WEBP"])
+def test_animations(format_):
+    first, *others = (Image.fromarray(np.roll(COLOURS, i, axis=2)) for i in range(3))
+    image = load(encoded(format_, first, save_all=True, append_images=others, lossless=True))
+    assert np.array_equal(image.pixels, COLOURS)
+    assert image.notes == ("The picture is animated (3 frames); the first one was used.",)
+
+
+@pytest.mark.parametrize("compression", ["raw", "tiff_lzw", "tiff_deflate", "packbits", "jpeg"])
+def test_compressions_of_tiff(compression):
+    image = load(encoded("TIFF", Image.fromarray(COLOURS // 64 * 64), compression=compression))
+    assert image.pixels.shape == COLOURS.shape
+    if compression != "jpeg":
+        assert np.array_equal(image.pixels, COLOURS // 64 * 64)
+
+
+@pytest.mark.parametrize("options", [{"tile": (16, 16)}, {"bigtiff": True}, {"byteorder": ">"}])
+def test_layouts_of_tiff(options):
+    assert np.array_equal(load(tiff(COLOURS, photometric="rgb", **options)).pixels, COLOURS)
+
+
+def test_planes_of_tiff():
+    planes = COLOURS.transpose(2, 0, 1)
+    image = load(tiff(planes, photometric="rgb", planarconfig="separate", compression="zlib"))
+    assert np.array_equal(image.pixels, COLOURS)
+
+
+def test_a_small_region_saved_by_a_slide_scanner_opens():
+    data = tiff(COLOURS, tile=(16, 16), photometric="rgb", description="Aperio Image Library v11.2.1", metadata=None)
+    assert np.array_equal(load(data).pixels, COLOURS)
