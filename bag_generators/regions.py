@@ -53,6 +53,13 @@ class Regions(ABC):
         """
 
     @abstractmethod
+    def grid(self, scores: Scores) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The map that `paint` makes, in as few cells as it needs, for plotting.
+
+        Returns the x edges (columns + 1,), the y edges (rows + 1,) and the values (rows, columns) between them.
+        """
+
+    @abstractmethod
     def at(self, x: float, y: float) -> int | None:
         """The instance under a point; where several overlap, the one whose centre is nearest to that pixel."""
 
@@ -117,19 +124,23 @@ class BoxRegions(Regions):
         return len(self.boxes)
 
     def paint(self, scores: Scores, shape: Size | None = None) -> np.ndarray:
-        # Between two neighbouring box edges nothing changes, so the map is made on that coarse grid and spread.
+        x_cuts, y_cuts, values = self.grid(scores)
+        coarse = np.pad(values, 1, constant_values=np.nan)  # what lies outside all boxes
+        rows, columns = self._sampled(shape)
+        return coarse[np.searchsorted(y_cuts, rows, "right")][:, np.searchsorted(x_cuts, columns, "right")]
+
+    def grid(self, scores: Scores) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        # Between two neighbouring box edges nothing changes.
         values = self._checked(scores)
         x_cuts, y_cuts = np.unique(self.boxes[:, 0::2]), np.unique(self.boxes[:, 1::2])
-        total = np.zeros((len(y_cuts) + 1, len(x_cuts) + 1))
+        total = np.zeros((len(y_cuts) - 1, len(x_cuts) - 1))
         count = np.zeros_like(total)
-        x_cells = np.searchsorted(x_cuts, self.boxes[:, 0::2]) + 1
-        y_cells = np.searchsorted(y_cuts, self.boxes[:, 1::2]) + 1
+        x_cells = np.searchsorted(x_cuts, self.boxes[:, 0::2])
+        y_cells = np.searchsorted(y_cuts, self.boxes[:, 1::2])
         for value, (left, right), (top, bottom) in zip(values, x_cells, y_cells, strict=True):
             total[top:bottom, left:right] += value
             count[top:bottom, left:right] += 1
-        coarse = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
-        rows, columns = self._sampled(shape)
-        return coarse[np.searchsorted(y_cuts, rows, "right")][:, np.searchsorted(x_cuts, columns, "right")]
+        return x_cuts, y_cuts, np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
 
     def at(self, x: float, y: float) -> int | None:
         pixel = np.floor([x, y])
@@ -185,12 +196,15 @@ class LabelRegions(Regions):
         return labels
 
     def paint(self, scores: Scores, shape: Size | None = None) -> np.ndarray:
-        values = np.append(self._checked(scores), np.nan)[self.cells]
+        x_edges, y_edges, values = self.grid(scores)
         if shape is None:
             return self._spread(values)
         rows, columns = self._sampled(shape)
-        y_edges, x_edges = self._edges
         return values[np.searchsorted(y_edges, rows, "right") - 1][:, np.searchsorted(x_edges, columns, "right") - 1]
+
+    def grid(self, scores: Scores) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        y_edges, x_edges = self._edges
+        return x_edges, y_edges, np.append(self._checked(scores), np.nan)[self.cells]
 
     def at(self, x: float, y: float) -> int | None:
         height, width = self.shape
