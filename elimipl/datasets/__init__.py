@@ -1,0 +1,1 @@
+"""Builders of bag data sets, a file each: tile folders, the authors' files, the paper's benchmark sets."""
