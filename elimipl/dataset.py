@@ -87,8 +87,7 @@ class BagDataset:
             )
         if self.candidates.shape != (m, k):
             raise InputError(
-                f"The candidate sets have the shape {self.candidates.shape}, but there are {m} bags "
-                f"and {k} classes.",
+                f"The candidate sets have the shape {self.candidates.shape}, but there are {m} bags and {k} classes.",
                 "Give one row for each bag and one column for each class.",
             )
         if not (filled := self.candidates.any(axis=1)).all():

@@ -69,16 +69,12 @@ class LabelSpace:
     def index(self, name: str) -> int:
         """Column of the class called `name`."""
         if name not in self.names:
-            raise InputError(
-                f"“{name}” is not a class of “{self.id}”.", f"Choose one of: {', '.join(self.names)}."
-            )
+            raise InputError(f"“{name}” is not a class of “{self.id}”.", f"Choose one of: {', '.join(self.names)}.")
         return self.names.index(name)
 
     def to_dict(self) -> dict[str, Any]:
         """The label space as plain JSON values."""
-        return {
-            key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()
-        }
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> LabelSpace:
