@@ -1,0 +1,30 @@
+"""Write a file all or nothing: a crash or a full disk never leaves half a file under its name."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from bag_generators.errors import InputError
+
+
+def write_whole(path: Path, content: bytes, what: str) -> None:
+    """Put `content` into `path`; `what` names the thing in the refusal, such as “The model card”."""
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False) as file:
+            temporary = Path(file.name)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)  # temporary files start private
+        temporary.replace(path)
+    except OSError as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise InputError(
+            f"{what} could not be written to “{path}” ({error.strerror}).",
+            "Choose a folder that you may write to and that has space left.",
+        ) from None

@@ -1,0 +1,88 @@
+"""A toy task that trains in a second: pictures of one colour a class, their Row bags, a model and its files."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bag_generators import Bag, TissueImage, generate
+from elimipl.calibration import calibrate
+from elimipl.card import Accuracy, Card, describe, save_model
+from elimipl.config import Config
+from elimipl.crowd import uniform_false_positives
+from elimipl.dataset import BagDataset
+from elimipl.labels import LabelSpace
+from elimipl.predictor import Predictor
+from elimipl.training import Fitted, fit
+
+COLOURS = {"blue": (70, 80, 190), "pink": (220, 130, 190), "white": (235, 230, 240)}
+EACH = 8
+
+
+def toy_picture(name: str, seed: int) -> TissueImage:
+    """A noisy 96×96 picture whose middle six bands have the colour of its class and the outer two a random one."""
+    rng = np.random.default_rng(seed)
+    pixels = np.broadcast_to(rng.integers(60, 240, 3), (96, 96, 3)).astype(float)
+    pixels[12:84] = COLOURS[name]
+    return TissueImage.from_array(np.clip(pixels + rng.normal(0, 12, pixels.shape), 0, 255).astype(np.uint8))
+
+
+@pytest.fixture(scope="session")
+def toy_dataset() -> BagDataset:
+    names = sorted(COLOURS)
+    labels = np.repeat(np.arange(len(names)), EACH)
+    bags = [generate("row", toy_picture(names[label], seed)) for seed, label in enumerate(labels)]
+    return BagDataset.from_bags(
+        [bag.features for bag in bags],
+        LabelSpace.of(names, id="toy"),
+        labels,
+        uniform_false_positives(labels, len(names), r=1),
+        generator="row",
+        params=dict(bags[0].params),
+        source="drawn for the tests",
+        licence="none needed",
+    )
+
+
+@pytest.fixture(scope="session")
+def toy_fitted(toy_dataset: BagDataset) -> Fitted:
+    return fit(toy_dataset, Config.preset("default", hidden=32, epochs=60, batch=4, seed=3), device="cpu")
+
+
+@pytest.fixture(scope="session")
+def toy_card(toy_dataset: BagDataset, toy_fitted: Fitted) -> Card:
+    probabilities = toy_fitted.predict(toy_dataset).probabilities
+    return describe(
+        toy_fitted,
+        toy_dataset,
+        candidate_scheme="one random false positive",
+        candidate_seed=0,
+        created_by="tests/elimipl/conftest.py",
+        accuracy=Accuracy(0.9, 24, "the training bags"),
+        calibration=calibrate(probabilities, toy_dataset.labels, "the training bags"),
+        checks={"blur": 0.5},
+    )
+
+
+@pytest.fixture
+def toy_folder(toy_fitted: Fitted, toy_card: Card, tmp_path: Path) -> Path:
+    """A folder with the toy model's two files, fresh for every test."""
+    folder = tmp_path / "models"
+    save_model(toy_fitted, toy_card, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def toy_predictor(toy_fitted: Fitted, toy_card: Card) -> Predictor:
+    return Predictor.from_fitted(toy_fitted, toy_card)
+
+
+@pytest.fixture(scope="session")
+def toy_bag() -> Bag:
+    return generate("row", toy_picture("pink", 1000))
+
+
+@pytest.fixture(scope="session")
+def draw_toy_picture() -> Callable[[str, int], TissueImage]:
+    return toy_picture
