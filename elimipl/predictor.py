@@ -1,0 +1,193 @@
+"""A trained model that answers: a bag in, calibrated class probabilities and attention out."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from bag_generators.errors import InputError
+from elimipl import model_file
+from elimipl.calibration import temper
+from elimipl.card import Card
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.dataset_file import plain_json
+from elimipl.inference import infer
+from elimipl.labels import LabelSpace
+from elimipl.network import Network
+from elimipl.scaling import Scaler
+from elimipl.training import Fitted
+
+if TYPE_CHECKING:
+    from bag_generators import Bag
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What a model says about one bag of n instances. The arrays are read-only."""
+
+    probabilities: np.ndarray  # (k,) float64, calibrated: the ones to show
+    raw: np.ndarray  # (k,) float64, as the head gives them: the ones of the paper's figures
+    attention: np.ndarray  # (n,) float64, sums to 1
+    label_space: LabelSpace
+    model_id: str
+
+    def __post_init__(self) -> None:
+        for array in (self.probabilities, self.raw, self.attention):
+            array.flags.writeable = False
+
+    @property
+    def index(self) -> int:
+        """Column of the most probable class; calibration never changes it."""
+        return int(self.raw.argmax())
+
+    @property
+    def label(self) -> str:
+        """Name of the most probable class."""
+        return self.label_space.names[self.index]
+
+    @property
+    def probability(self) -> float:
+        """Calibrated probability of the most probable class."""
+        return float(self.probabilities[self.index])
+
+
+class Predictor:
+    """A model ready for use. It never changes, so any number of threads may share one.
+
+    Inference runs in float64: what a bag gets doesn't depend on the bags it is predicted together with.
+    """
+
+    def __init__(self, network: Network, scaler: Scaler, card: Card) -> None:
+        self.card = card
+        self.scaler = scaler
+        self.network = network.to(device="cpu", dtype=torch.float64).eval().requires_grad_(False)
+
+    @classmethod
+    def load(cls, model_id: str, folder: Path | None = None) -> Predictor:
+        """The model called `model_id` in `folder` (left out: the models that ship), checked before use."""
+        path = model_file.find_card(model_id, folder)
+        card = Card.read(path)
+        arrays = model_file.read(card, model_file.weights_path(path))
+        with torch.device("meta"):  # only the shapes are wanted, not fresh weights
+            network = Network(_config(card), card.dim, len(card.label_space))
+        expected = {f"network.{name}": tuple(value.shape) for name, value in network.state_dict().items()}
+        expected |= {"scaler.shift": (card.dim,), "scaler.scale": (card.dim,), "scaler.limit": (1,)}
+        _check_shapes(card, expected, {name: array.shape for name, array in arrays.items()})
+        state = {
+            name.removeprefix("network."): torch.from_numpy(array)
+            for name, array in arrays.items()
+            if name.startswith("network.")
+        }
+        network.load_state_dict(state, assign=True)
+        scaler = Scaler(arrays["scaler.shift"], arrays["scaler.scale"], float(arrays["scaler.limit"][0]))
+        return cls(network, scaler, card)
+
+    @classmethod
+    def from_fitted(cls, fitted: Fitted, card: Card) -> Predictor:
+        """A model that was just trained and lies in no file; the fitted model itself stays as it is."""
+        return cls(copy.deepcopy(fitted.network), fitted.scaler, card)
+
+    def predict(self, bag: Bag) -> Prediction:
+        """The prediction for a bag made by the generator, with the parameters, that the model learned from."""
+        self.check_fits(bag.generator, bag.params, bag.features.shape[1])
+        return self.predict_features(bag.features)
+
+    def predict_features(self, features: np.ndarray) -> Prediction:
+        """The prediction for (n, d) instances, however they were made."""
+        return self._predict(np.asarray(features), np.array([len(features)]))[0]
+
+    def predict_bags(self, bags: Sequence[Bag]) -> list[Prediction]:
+        """The predictions for many bags at once, the same as one by one."""
+        for bag in bags:
+            self.check_fits(bag.generator, bag.params, bag.features.shape[1])
+        if not bags:
+            return []
+        return self._predict(np.concatenate([bag.features for bag in bags]), np.array([len(bag) for bag in bags]))
+
+    def predict_dataset(self, dataset: BagDataset) -> list[Prediction]:
+        """The predictions for every bag of a data set of the same generator and classes."""
+        self.check_fits(dataset.generator, dataset.params, dataset.dim)
+        if dataset.label_space.names != self.card.label_space.names:
+            raise InputError(
+                f"The model “{self.card.id}” knows the classes {', '.join(self.card.label_space.names)}; the bags "
+                f"have {', '.join(dataset.label_space.names)}.",
+                "Choose a model of the same label space.",
+            )
+        return self._predict(dataset.instances, dataset.sizes)
+
+    def probabilities(self, instances: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Calibrated probabilities (m, k) of bags given as (N, d) instances one after the other and (m,) sizes."""
+        return temper(infer(self.network, self.scaler, instances, sizes).probabilities, self.card.temperature)
+
+    def check_fits(self, generator: str, params: Mapping[str, Any], dim: int) -> None:
+        """Refuse bags that were made in another way than the ones the model learned from."""
+        card = self.card
+        if generator != card.generator:
+            raise InputError(
+                f"The model “{card.id}” reads bags of the generator “{card.generator}”, this one is of “{generator}”.",
+                f"Choose the generator “{card.generator}” or another model.",
+            )
+        given, wanted = plain_json(params), plain_json(card.generator_params)
+        for name in sorted(given.keys() | wanted.keys()):
+            if given.get(name) != wanted.get(name):
+                raise InputError(
+                    f"The model “{card.id}” reads bags made with {name} = {wanted.get(name)!r}, "
+                    f"this one was made with {given.get(name)!r}.",
+                    "Make the bag with the parameters on the model's card.",
+                )
+        if dim != card.dim:
+            raise InputError(
+                f"The model “{card.id}” reads {card.dim} features an instance, these have {dim}.",
+                "Make the bag with the generator on the model's card.",
+            )
+
+    def _predict(self, instances: np.ndarray, sizes: np.ndarray) -> list[Prediction]:
+        if instances.ndim != 2 or len(instances) == 0:
+            raise InputError(f"A bag of the shape {instances.shape} is empty.", "Give at least one instance.")
+        if not np.isfinite(instances).all():
+            raise InputError("The bag holds numbers that are not finite.", "Make it again from the picture.")
+        outputs = infer(self.network, self.scaler, instances, sizes)
+        calibrated = temper(outputs.probabilities, self.card.temperature)
+        attention = np.split(outputs.attention, np.cumsum(sizes)[:-1])
+        return [
+            Prediction(calibrated[i].copy(), raw.copy(), attention[i].copy(), self.card.label_space, self.card.id)
+            for i, raw in enumerate(outputs.probabilities)
+        ]
+
+
+def list_models(folder: Path | None = None) -> tuple[Card, ...]:
+    """The cards of all models in `folder` (left out: the ones that ship), ordered by id."""
+    return tuple(Card.read(path) for path in model_file.card_paths(folder).values())
+
+
+def _config(card: Card) -> Config:
+    try:
+        config = Config.from_dict(card.config)
+    except InputError as error:
+        raise InputError(f"The settings in “{card.id}.json” are damaged: {error.what}", error.fix) from None
+    if config.method != card.method:
+        raise InputError(
+            f"“{card.id}.json” names the method “{card.method}”, its settings are of “{config.method}”.",
+            "Restore the file or train the model again.",
+        )
+    return config
+
+
+def _check_shapes(card: Card, expected: Mapping[str, tuple[int, ...]], found: Mapping[str, tuple[int, ...]]) -> None:
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            wanted, there = (
+                "×".join(map(str, shapes[name])) if name in shapes else "nothing" for shapes in (expected, found)
+            )
+            raise InputError(
+                f"“{card.id}.safetensors” doesn't fit its card: “{name}” should be {wanted} for {card.dim} features "
+                f"and {len(card.label_space)} classes, but is {there}.",
+                "Restore both files of the model, or train it again.",
+            )

@@ -1,0 +1,223 @@
+"""A trained model in use: what it answers, what it refuses, and which files it won't open."""
+
+import hashlib
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file, save
+
+from bag_generators import generate
+from bag_generators.errors import InputError
+from elimipl.calibration import temper
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.labels import LabelSpace
+from elimipl.predictor import Predictor, list_models
+from elimipl.training import fit
+
+ID = "toy-row-elimipl"
+
+
+def rewrite_card(folder, **changes):
+    path = folder / f"{ID}.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def replace_weights(folder, content, with_sum=True):
+    (folder / f"{ID}.safetensors").write_bytes(content)
+    if with_sum:
+        rewrite_card(folder, sha256=hashlib.sha256(content).hexdigest())
+
+
+def refusal(folder, model_id=ID):
+    with pytest.raises(InputError) as caught:
+        Predictor.load(model_id, folder)
+    return str(caught.value)
+
+
+def test_the_saved_model_is_the_fitted_one(toy_folder, toy_fitted, toy_dataset, toy_bag):
+    predictions = Predictor.load(ID, toy_folder).predict_dataset(toy_dataset)
+    fitted = toy_fitted.predict(toy_dataset)
+    np.testing.assert_allclose([p.raw for p in predictions], fitted.probabilities, atol=1e-5)
+    np.testing.assert_allclose(np.concatenate([p.attention for p in predictions]), fitted.attention, atol=1e-5)
+
+
+@pytest.mark.parametrize("preset", ["paper", "published", "default"])
+@pytest.mark.parametrize("method", ["elimipl", "demipl"])
+def test_every_kind_of_model_survives_its_file(preset, method, toy_dataset, toy_card, toy_bag, tmp_path):
+    from elimipl.card import describe, save_model
+
+    config = Config.preset(preset, method=method, hidden=8, epochs=1, scaling="robust")
+    fitted = fit(toy_dataset, config, device="cpu")
+    card = describe(fitted, toy_dataset, candidate_scheme="", created_by="")
+    save_model(fitted, card, tmp_path)
+    fresh, loaded = Predictor.from_fitted(fitted, card), Predictor.load(card.id, tmp_path)
+    assert np.array_equal(fresh.predict(toy_bag).raw, loaded.predict(toy_bag).raw)
+
+
+def test_a_prediction(toy_predictor, toy_bag, toy_card):
+    prediction = toy_predictor.predict(toy_bag)
+    assert prediction.label == "pink"
+    assert prediction.index == 1
+    assert prediction.probability == prediction.probabilities[1] == prediction.probabilities.max()
+    assert prediction.model_id == ID
+    assert prediction.label_space == toy_card.label_space
+    assert prediction.attention.shape == (8,)
+    for distribution in (prediction.probabilities, prediction.raw, prediction.attention):
+        assert distribution.sum() == pytest.approx(1)
+        assert not distribution.flags.writeable
+    np.testing.assert_allclose(prediction.probabilities, temper(prediction.raw, toy_card.temperature))
+
+
+def test_bags_are_predicted_together_as_alone(toy_predictor, toy_dataset, toy_bag):
+    together = toy_predictor.predict_dataset(toy_dataset)
+    for i, prediction in enumerate(together):
+        alone = toy_predictor.predict_features(toy_dataset.bag(i))
+        np.testing.assert_allclose(prediction.probabilities, alone.probabilities, atol=1e-12)
+        np.testing.assert_allclose(prediction.attention, alone.attention, atol=1e-12)
+    assert toy_predictor.predict_bags([]) == []
+    pair = toy_predictor.predict_bags([toy_bag, toy_bag])
+    np.testing.assert_allclose(pair[1].raw, toy_predictor.predict(toy_bag).raw, atol=1e-12)
+
+
+def test_threads_share_one_model(toy_predictor, toy_dataset):
+    bags = [toy_dataset.bag(i) for i in range(len(toy_dataset))] * 5
+    expected = [toy_predictor.predict_features(bag).raw for bag in bags]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda bag: toy_predictor.predict_features(bag).raw, bags))
+    assert np.array_equal(expected, found)
+
+
+def test_a_predictor_does_not_learn(toy_predictor, toy_fitted):
+    assert not toy_predictor.network.training
+    assert not any(parameter.requires_grad for parameter in toy_predictor.network.parameters())
+    assert all(parameter.requires_grad for parameter in toy_fitted.network.parameters())
+    assert next(toy_fitted.network.parameters()).dtype == torch.float32
+
+
+def test_loading_leaves_the_random_numbers_alone(toy_folder):
+    before = torch.get_rng_state()
+    Predictor.load(ID, toy_folder)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_a_bag_of_another_generator_is_refused(toy_predictor, draw_toy_picture):
+    with pytest.raises(InputError, match=r"reads bags of the generator “row”, this one is of “sbn”"):
+        toy_predictor.predict(generate("sbn", draw_toy_picture("blue", 1)))
+
+
+def test_a_bag_of_other_parameters_is_refused(toy_predictor, draw_toy_picture):
+    with pytest.raises(InputError, match=r"made with stain = 'none', this one was made with 'reinhard'"):
+        toy_predictor.predict(generate("row", draw_toy_picture("blue", 1), stain="reinhard"))
+
+
+def test_a_bag_of_another_dimension_is_refused(toy_predictor, toy_dataset):
+    narrow = BagDataset.from_bags(
+        [np.ones((2, 4))], toy_dataset.label_space, generator="row", params=toy_dataset.params
+    )
+    with pytest.raises(InputError, match="reads 9 features an instance, these have 4"):
+        toy_predictor.predict_dataset(narrow)
+    with pytest.raises(InputError, match="9 features"):
+        toy_predictor.predict_features(np.ones((2, 4)))
+
+
+def test_a_data_set_of_other_classes_is_refused(toy_predictor, toy_dataset):
+    other = replace(toy_dataset, label_space=LabelSpace.of(["x", "y", "z"]))
+    with pytest.raises(InputError, match=r"knows the classes blue, pink, white; the bags have x, y, z"):
+        toy_predictor.predict_dataset(other)
+
+
+@pytest.mark.parametrize("features", [np.empty((0, 9)), np.ones(9), np.full((2, 9), np.nan)])
+def test_a_bag_that_is_no_bag_is_refused(toy_predictor, features):
+    with pytest.raises(InputError):
+        toy_predictor.predict_features(features)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e6, 1e30])
+def test_extreme_features_give_no_nan(toy_predictor, scale):
+    prediction = toy_predictor.predict_features(np.full((3, 9), scale, np.float32))
+    assert np.isfinite(prediction.probabilities).all()
+    assert np.isfinite(prediction.attention).all()
+
+
+@pytest.mark.parametrize("name", ["nope", "../models/toy-row-elimipl", "/etc/passwd", "", "toy-row-elimipl.json"])
+def test_only_listed_models_are_opened(toy_folder, name):
+    assert f"no model called “{name}”. Choose one of: {ID}." in refusal(toy_folder, name)
+
+
+def test_an_empty_folder_has_no_models(tmp_path):
+    assert list_models(tmp_path) == ()
+    assert "holds none" in refusal(tmp_path)
+
+
+def test_models_are_listed_by_their_cards(toy_folder, toy_card):
+    assert list_models(toy_folder) == (toy_card,)
+
+
+def test_missing_weights(toy_folder):
+    (toy_folder / f"{ID}.safetensors").unlink()
+    assert f"“{ID}.safetensors” of the model “{ID}” are missing" in refusal(toy_folder)
+
+
+@pytest.mark.parametrize("kept", [0, 4, 60, 2000])
+def test_truncated_weights(toy_folder, kept):
+    content = (toy_folder / f"{ID}.safetensors").read_bytes()
+    replace_weights(toy_folder, content[:kept], with_sum=False)
+    said = refusal(toy_folder)
+    assert "is cut short" in said
+    assert "expects sha256" in said
+
+
+def test_swapped_weights(toy_folder):
+    arrays = load_file(toy_folder / f"{ID}.safetensors")
+    arrays["network.classifier.bias"] += 1
+    replace_weights(toy_folder, save(arrays), with_sum=False)
+    assert "other weights than the ones this model was saved with" in refusal(toy_folder)
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_a_pickle_in_disguise_is_not_opened(toy_folder, protocol):
+    replace_weights(toy_folder, pickle.dumps({"weights": [1, 2]}, protocol), with_sum=False)
+    assert "pickle in disguise, which could run code, so it was not opened" in refusal(toy_folder)
+
+
+@pytest.mark.parametrize(
+    "content", [b"PK\x03\x04" + b"\0" * 64, b"hello world, not a model", b"\x04" + b"\0" * 7 + b"{}{}"]
+)
+def test_a_foreign_file_whose_sum_was_entered_in_the_card(toy_folder, content):
+    replace_weights(toy_folder, content)
+    assert "not a safetensors file" in refusal(toy_folder)
+
+
+def test_weights_of_another_dimension(toy_folder):
+    rewrite_card(toy_folder, dim=10)
+    said = refusal(toy_folder)
+    assert "doesn't fit its card" in said
+    assert "“network.embed.weight” should be 32×10 for 10 features and 3 classes, but is 32×9" in said
+
+
+def test_weights_of_another_label_space(toy_folder):
+    rewrite_card(toy_folder, label_space=LabelSpace.of(["a", "b"]).to_dict())
+    assert "2 classes" in refusal(toy_folder)
+
+
+def test_weights_with_an_array_too_few(toy_folder):
+    arrays = load_file(toy_folder / f"{ID}.safetensors")
+    del arrays["scaler.shift"]
+    replace_weights(toy_folder, save(arrays))
+    assert "“scaler.shift” should be 9 for 9 features and 3 classes, but is nothing" in refusal(toy_folder)
+
+
+def test_settings_that_do_not_exist(toy_folder, toy_card):
+    rewrite_card(toy_folder, config={**toy_card.config, "colour": "red"})
+    assert "The settings in “toy-row-elimipl.json” are damaged" in refusal(toy_folder)
+
+
+def test_a_method_that_contradicts_the_settings(toy_folder):
+    rewrite_card(toy_folder, method="demipl")
+    assert "names the method “demipl”, its settings are of “elimipl”" in refusal(toy_folder)
