@@ -6,8 +6,6 @@ safetensors holds numbers and text only, so that opening a file somebody sent ca
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from bag_generators.errors import InputError
+from elimipl.whole_file import write_whole
 
 ARRAYS = ("instances", "offsets", "candidates", "labels", "groups")
 OPTIONAL_ARRAYS = ("instance_truth",)
@@ -55,23 +54,7 @@ def write(path: Path, arrays: Mapping[str, np.ndarray], described: Mapping[str, 
     """Write `arrays` and `described` to `path`, all or nothing."""
     text = json.dumps({"version": VERSION, **described}, sort_keys=True, ensure_ascii=False)
     content = save(dict(arrays), metadata={_METADATA_KEY: text})
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = Path(file.name)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)  # temporary files start private
-        temporary.replace(path)
-    except OSError as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        raise InputError(
-            f"The data set could not be written to “{path}” ({error.strerror}).",
-            "Choose a folder that you may write to and that has space left.",
-        ) from None
+    write_whole(path, content, "The data set")
 
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

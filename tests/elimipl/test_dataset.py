@@ -183,7 +183,7 @@ def test_a_failed_write_keeps_the_old_file(dataset, tmp_path, monkeypatch):
     def full_disk(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(dataset_file.os, "fsync", full_disk)
+    monkeypatch.setattr("os.fsync", full_disk)
     with pytest.raises(InputError, match="No space left on device"):
         dataset.subset([0]).save(file)
     assert file.read_bytes() == before
