@@ -1,0 +1,134 @@
+"""Make everything in assets/samples: `python scripts/make_samples.py [FOLDER]`. The same bytes every time.
+
+Real tissue comes from scikit-image's own colon section, which is stained with haematoxylin and DAB (brown).
+It is re-stained to haematoxylin and eosin: its colours are separated into the two stains, DAB is read as
+eosin, and both are mixed again in the colours of an H&E slide. Shapes are real, colours are computed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import skimage.data
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bag_generators.phantom import HAEMATOXYLIN_EOSIN, PHANTOM_KINDS, draw
+from bag_generators.samples import SAMPLES_FOLDER
+
+# Optical densities of haematoxylin and DAB in R, G, B: those of the section's bluest and brownest 1 %.
+_HAEMATOXYLIN_DAB = np.array([[0.72, 0.60, 0.34], [0.23, 0.48, 0.85]])
+
+_SECTION = {
+    "kind": "restained",
+    "label": None,
+    "seed": None,
+    "credit": (
+        "Colonic glands, immunohistochemistry of FHL2 (DAB, haematoxylin counterstain), acquired at the "
+        "Center for Microscopy and Molecular Imaging (CMMI); comes with scikit-image as "
+        "skimage.data.immunohistochemistry(). Re-stained by this project."
+    ),
+    "licence": "No known copyright restrictions, as stated by scikit-image.",
+    "microns_per_pixel": None,
+}
+_DRAWN = {
+    "kind": "phantom",
+    "credit": "Drawn by this project (bag_generators.phantom).",
+    "licence": "MIT",
+    "microns_per_pixel": None,
+}
+
+# id: (x, y, size) in the section, title, description
+_CROPS = {
+    "section": ((0, 0, 512), "Colonic glands", "The whole section: glands in their stroma, to walk over."),
+    "crypt": ((206, 288, 224), "Small gland", "One gland cut across, its nuclei around the centre."),
+    "lumen": (
+        (256, 0, 256),
+        "Gland with a lumen",
+        "A long gland with a slit in its middle; stroma beside it.",
+    ),
+    "crowded": ((0, 16, 256), "Crowded epithelium", "Tall cells, their nuclei dense and in several rows."),
+    "surface": ((0, 256, 256), "Epithelium beside its lumen", "Tall cells between bare glass and stroma."),
+    "overview": ((96, 192, 320), "Glands around stroma", "One whole gland and parts of three others."),
+}
+# Seeds whose tile shows its kind well.
+_SEEDS = {"DEB": 18, "LYM": 15, "MUC": 12, "MUS": 13, "NORM": 16, "STR": 22, "TUM": 14}
+
+
+def restain(pixels: np.ndarray) -> np.ndarray:
+    """Haematoxylin-DAB as haematoxylin-eosin, (H, W, 3) uint8 to the same; what is white stays white.
+
+    DAB becomes eosin that levels off, because brown can be far denser than pink. Faint haematoxylin, which is
+    the fibres between the glands, becomes eosin too: that is what eosin would have stained.
+    """
+    white = np.percentile(pixels, 99, axis=(0, 1))
+    density = -np.log(np.clip(pixels / white, 1 / 255, 1))
+    blue, brown = np.clip(np.moveaxis(density @ np.linalg.pinv(_HAEMATOXYLIN_DAB), 2, 0), 0, None)
+    # Dense brown is also dark in the red, which the separation takes for haematoxylin.
+    blue = np.clip(blue - 0.12 * np.clip(brown - 0.6, 0, 1) - 0.015, 0, None)
+    haematoxylin = 2.4 * np.clip(blue - 0.13, 0, None) + 0.1 * (1 - np.exp(-2 * brown))
+    eosin = 0.62 * (1 - np.exp(-1.3 * brown)) + 2.8 * np.minimum(blue, 0.16)
+    mixed = haematoxylin[..., None] * HAEMATOXYLIN_EOSIN[0] + eosin[..., None] * HAEMATOXYLIN_EOSIN[1]
+    return np.rint(250 * np.exp(-mixed)).astype(np.uint8)
+
+
+def make(folder: Path) -> None:
+    """Write all pictures, truth masks and samples.json into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    section = restain(skimage.data.immunohistochemistry())
+    entries = [
+        _entry(
+            folder, f"restained-{name}", section[y : y + size, x : x + size],
+            title=f"{title} (re-stained)", description=f"{text} Real colon tissue, computed H&E colours.",
+            **_SECTION,
+        )
+        for name, ((x, y, size), title, text) in _CROPS.items()
+    ]  # fmt: skip
+    for label, text in PHANTOM_KINDS.items():
+        phantom = draw(label, _SEEDS[label])
+        name, looks = text.split(": ")
+        entries.append(
+            _entry(
+                folder, f"phantom-{label.lower()}", phantom.pixels, phantom.truth,
+                title=f"{name} (phantom)", description=f"Drawn, not real: {looks}", label=label,
+                seed=phantom.seed, **_DRAWN,
+            )
+        )  # fmt: skip
+    text = json.dumps(entries, indent=2, ensure_ascii=False, sort_keys=True)
+    (folder / "samples.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _entry(
+    folder: Path, name: str, pixels: np.ndarray, truth: np.ndarray | None = None, **about: Any
+) -> dict[str, Any]:
+    """Write one picture (and its truth) and return its entry in samples.json."""
+    entry = {"id": name, "file": f"{name}.png", "truth_file": None, "truth_sha256": None, **about}
+    entry["sha256"] = _write(folder / entry["file"], Image.fromarray(pixels))
+    if truth is not None:
+        entry["truth_file"] = f"{name}-truth.png"
+        entry["truth_sha256"] = _write(folder / entry["truth_file"], Image.fromarray(truth))
+    return entry
+
+
+def _write(path: Path, picture: Image.Image) -> str:
+    """Write a PNG and return the sha256 of its bytes."""
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    path.write_bytes(buffer.getvalue())
+    return hashlib.sha256(buffer.getvalue()).hexdigest()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Make the sample pictures.")
+    parser.add_argument("folder", nargs="?", type=Path, default=SAMPLES_FOLDER)
+    arguments = parser.parse_args()
+    make(arguments.folder)
+    print(f"Samples are in {arguments.folder}")
