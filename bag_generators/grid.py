@@ -1,8 +1,8 @@
 """The 8×8 colour grid that Row and SBN share: blur 5×5, then the mean colour of each of 8×8 cells.
 
-Blurring and averaging are both linear and separable, so the whole way is one small matrix on either side of the
-picture. OpenCV's 5×5 Gaussian for sigma 0 (that is 1.1) has the weights 1 4 6 4 1, so everything stays in whole
-numbers, exactly, until the last division: no rounding, and the same result on any number of threads.
+Blurring and averaging are both linear and separable, so together they are one small matrix on either side of
+the picture. OpenCV's 5×5 Gaussian for sigma 0 (that is 1.1) has the weights 1 4 6 4 1, so everything stays in
+whole numbers until the last division: no rounding, and the same result on any number of threads.
 """
 
 import numpy as np

@@ -36,8 +36,8 @@ _YCBCR[:, 3] += 1e-9  # exact halves must not fall below by a floating-point hai
 def kmeansseg(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, LabelRegions]:
     """KMeansSeg bag of a 224×224 working copy: features (k, 6) and a label map, largest segment first.
 
-    An instance is the centroid of a cluster of 4×4 blocks: mean Y, Cb, Cr and the RMS of the three detail bands of
-    the block's one-level db4 wavelet transform.
+    An instance is the centroid of a cluster of 4×4 blocks: mean Y, Cb, Cr and the RMS of the three detail bands
+    of the block's one-level db4 wavelet transform.
     """
     clusters = choose_k(block_features(working))
     by_area = np.argsort(-np.bincount(clusters.labels, minlength=len(clusters.centres)), kind="stable")
@@ -50,8 +50,8 @@ def kmeansseg(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, 
 def choose_k(points: np.ndarray) -> Clustering:
     """Cluster with k = 2, 3, … up to 16 until the clusters are tight or another one gains little.
 
-    With D(k) = Σ_blocks (squared distance to the own centroid)², stop at the first k with D(k) < 1e5, or k ≥ 3 and
-    D(k−1) − D(k) < 2e8. With fewer than k distinct blocks the clustering stops growing.
+    With D(k) = Σ_blocks (squared distance to the own centroid)², stop at the first k with D(k) < 1e5, or k ≥ 3
+    and D(k−1) − D(k) < 2e8. With fewer than k distinct blocks the clustering stops growing.
     """
     before = np.inf
     for clusters in grow(points, _MOST_CLUSTERS):

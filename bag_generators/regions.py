@@ -1,8 +1,8 @@
 """Which part of the picture each instance covers, and how to paint scores on it.
 
 All coordinates are pixels of the picture the person gave us, x to the right and y down. Pixel (x, y) is the
-square [x, x+1) × [y, y+1), so its centre is (x + .5, y + .5). Every kind of region answers the same questions;
-`paint`, `at`, `mask` and `outline` agree pixel by pixel.
+square [x, x+1) × [y, y+1), so its centre is (x + .5, y + .5). Every kind of region answers the same
+questions; `paint`, `at`, `mask` and `outline` agree pixel by pixel.
 """
 
 from abc import ABC, abstractmethod
@@ -45,12 +45,18 @@ class Regions(ABC):
     @abstractmethod
     def __len__(self) -> int: ...
 
-    @abstractmethod
     def paint(self, scores: Scores, shape: Size | None = None) -> np.ndarray:
         """Scores (n,) as a (H, W) float64 map: overlaps are averaged, what no region covers is NaN.
 
         With another `shape`, each pixel of the map takes the score of the picture's pixel under its centre.
         """
+        x_edges, y_edges, values = self.grid(scores)
+        values = np.pad(values, 1, constant_values=np.nan)  # beyond the outermost edges
+        (y, x) = (
+            np.searchsorted(cuts, (2 * np.arange(wanted) + 1) * actual // (2 * wanted), "right")
+            for cuts, wanted, actual in zip((y_edges, x_edges), shape or self.shape, self.shape, strict=True)
+        )
+        return values[y][:, x]
 
     @abstractmethod
     def grid(self, scores: Scores) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -61,11 +67,11 @@ class Regions(ABC):
 
     @abstractmethod
     def at(self, x: float, y: float) -> int | None:
-        """The instance under a point; where several overlap, the one whose centre is nearest to that pixel."""
+        """The instance under a point; where several overlap, the one whose centre is nearest to the pixel."""
 
     @abstractmethod
     def outline(self, i: int) -> list[np.ndarray]:
-        """Closed polygons, each (v, 2) float x, y on pixel edges; even-odd filling gives exactly `mask(i)`."""
+        """Closed polygons, each (v, 2) float x, y on pixel edges; filled even-odd they are exactly `mask(i)`."""
 
     @abstractmethod
     def mask(self, i: int) -> np.ndarray:
@@ -82,28 +88,20 @@ class Regions(ABC):
     def crop(self, image: TissueImage, i: int) -> np.ndarray:
         """The part of the picture inside `box(i)`, (h, w, 3) uint8."""
         if (image.height, image.width) != self.shape:
-            raise ValueError(f"regions of a {self.shape} picture can't crop one of {(image.height, image.width)}")
+            raise ValueError(f"the regions are of a {self.shape} picture, not of {(image.height, image.width)}")
         x0, y0, x1, y1 = self.box(i)
         return image.pixels[y0:y1, x0:x1].copy()
 
     def _checked(self, scores: Scores) -> np.ndarray:
         values = np.asarray(scores, dtype=np.float64)
         if values.shape != (len(self),):
-            raise ValueError(f"{len(self)} regions need {len(self)} scores, not an array of shape {values.shape}")
+            raise ValueError(f"{len(self)} regions need as many scores, not an array of shape {values.shape}")
         return values
 
     def _index(self, i: int) -> int:
         if not 0 <= i < len(self):
             raise IndexError(f"there is no instance {i}: the bag has {len(self)}")
         return int(i)
-
-    def _sampled(self, shape: Size | None) -> tuple[np.ndarray, np.ndarray]:
-        """The picture's row and column under the centre of each row and column of a map of `shape`."""
-        rows, columns = (
-            (2 * np.arange(wanted) + 1) * actual // (2 * wanted)
-            for wanted, actual in zip(shape or self.shape, self.shape, strict=True)
-        )
-        return rows, columns
 
 
 class BoxRegions(Regions):
@@ -123,12 +121,6 @@ class BoxRegions(Regions):
     def __len__(self) -> int:
         return len(self.boxes)
 
-    def paint(self, scores: Scores, shape: Size | None = None) -> np.ndarray:
-        x_cuts, y_cuts, values = self.grid(scores)
-        coarse = np.pad(values, 1, constant_values=np.nan)  # what lies outside all boxes
-        rows, columns = self._sampled(shape)
-        return coarse[np.searchsorted(y_cuts, rows, "right")][:, np.searchsorted(x_cuts, columns, "right")]
-
     def grid(self, scores: Scores) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         # Between two neighbouring box edges nothing changes.
         values = self._checked(scores)
@@ -144,10 +136,11 @@ class BoxRegions(Regions):
 
     def at(self, x: float, y: float) -> int | None:
         pixel = np.floor([x, y])
-        inside = np.flatnonzero((self.boxes[:, :2] <= pixel).all(axis=1) & (pixel < self.boxes[:, 2:]).all(axis=1))
+        first, last = self.boxes[:, :2], self.boxes[:, 2:]
+        inside = np.flatnonzero(((first <= pixel) & (pixel < last)).all(axis=1))
         if len(inside) == 0:
             return None
-        centres = (self.boxes[inside, :2] + self.boxes[inside, 2:]) / 2
+        centres = (first[inside] + last[inside]) / 2
         return int(inside[((centres - pixel - 0.5) ** 2).sum(axis=1).argmin()])
 
     def outline(self, i: int) -> list[np.ndarray]:
@@ -172,8 +165,8 @@ class BoxRegions(Regions):
 class LabelRegions(Regions):
     """A label map: KMeansSeg's clusters, any shape, never overlapping.
 
-    `cells` (rows, columns) holds the instance of each cell of an even grid over the picture, −1 for none; a grid
-    as fine as the picture is a label per pixel. The full-size map is made only when somebody asks for it.
+    `cells` (rows, columns) holds the instance of each cell of an even grid over the picture, −1 for none; a
+    grid as fine as the picture is a label per pixel. The full-size map is made only when somebody asks for it.
     """
 
     def __init__(self, cells: np.ndarray, shape: Size, count: int | None = None) -> None:
@@ -191,16 +184,10 @@ class LabelRegions(Regions):
     @cached_property
     def labels(self) -> np.ndarray:
         """The instance of every pixel, (H, W) int, −1 for none; read-only."""
-        labels = self._spread(self.cells)
+        y_edges, x_edges = self._edges
+        labels = self.cells.repeat(np.diff(y_edges), axis=0).repeat(np.diff(x_edges), axis=1)
         labels.flags.writeable = False
         return labels
-
-    def paint(self, scores: Scores, shape: Size | None = None) -> np.ndarray:
-        x_edges, y_edges, values = self.grid(scores)
-        if shape is None:
-            return self._spread(values)
-        rows, columns = self._sampled(shape)
-        return values[np.searchsorted(y_edges, rows, "right") - 1][:, np.searchsorted(x_edges, columns, "right") - 1]
 
     def grid(self, scores: Scores) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         y_edges, x_edges = self._edges
@@ -216,7 +203,7 @@ class LabelRegions(Regions):
     def outline(self, i: int) -> list[np.ndarray]:
         y_edges, x_edges = self._edges
         rings = trace(self.cells == self._index(i))
-        return [np.column_stack([x_edges[ring[:, 0]], y_edges[ring[:, 1]]]).astype(np.float64) for ring in rings]
+        return [np.stack([x_edges[x], y_edges[y]], axis=1).astype(np.float64) for x, y in (r.T for r in rings)]
 
     def mask(self, i: int) -> np.ndarray:
         return self.labels == self._index(i)
@@ -231,7 +218,7 @@ class LabelRegions(Regions):
         return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
 
     def crop(self, image: TissueImage, i: int) -> np.ndarray:
-        """The part of the picture inside `box(i)`, (h, w, 3) uint8, pixels of other instances faded to white."""
+        """The part of the picture inside `box(i)`, (h, w, 3) uint8, other instances faded to white."""
         x0, y0, x1, y1 = self.box(i)
         crop = super().crop(image, i)
         outside = self.labels[y0:y1, x0:x1] != i
@@ -243,7 +230,3 @@ class LabelRegions(Regions):
         rows, columns = self.cells.shape
         height, width = self.shape
         return edges(rows, height), edges(columns, width)
-
-    def _spread(self, values: np.ndarray) -> np.ndarray:
-        y_edges, x_edges = self._edges
-        return values.repeat(np.diff(y_edges), axis=0).repeat(np.diff(x_edges), axis=1)

@@ -43,7 +43,7 @@ GENERATORS: Mapping[str, Generator] = MappingProxyType(
             ),
             Generator(
                 "sbn", "SBN",
-                "9 overlapping blobs of the central half: their colour, and how their four neighbours differ.",
+                "9 overlapping blobs of the central half: their colour, and how four neighbours differ.",
                 sbn.FEATURE_NAMES, sbn.sbn,
             ),
             Generator(

@@ -1,7 +1,8 @@
 """SIFT: a fixed 5×5 grid of upright SIFT descriptors (25×128).
 
-The grid never moves, and both the Gaussian window and the sharing between cells are products of a function of y
-and a function of x. So a descriptor is, for each of eight orientation maps, one small matrix on either side.
+The grid never moves, and both the Gaussian window and the sharing between cells are products of a function of
+y and a function of x. So all descriptors together are eight orientation maps with one small matrix on either
+side.
 """
 
 import cv2
@@ -32,9 +33,9 @@ FEATURE_NAMES = tuple(
 
 
 def sift(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxRegions]:
-    """SIFT bag of a 224×224 working copy: descriptors (25, 128) of length 1, and the cells of a 5×5 grid, row-major.
+    """SIFT bag of a 224×224 working copy: descriptors (25, 128) of length 1 and 5×5 cells, row-major.
 
-    Lowe's descriptor with 4×4 cells of 16 px and 8 orientations, Gaussian window of sigma two cells, trilinear
+    Lowe's descriptor with 4×4 cells of 16 px and 8 orientations: Gaussian window of sigma two cells, trilinear
     sharing, normalised, clipped at .2, normalised again. Without any gradient it is all zeros.
     """
     maps = orientation_maps(cv2.cvtColor(working, cv2.COLOR_RGB2GRAY))  # (8, 224, 224)
@@ -64,7 +65,7 @@ def orientation_maps(grey: np.ndarray) -> np.ndarray:
 
 
 def _windows() -> np.ndarray:
-    """(20, 224): weight of each pixel line for each cell of each key point, Gaussian window times linear sharing."""
+    """(20, 224): weight of each pixel line for each cell of each key point: Gaussian window × linear sharing."""
     from_point = (np.arange(SIDE) - np.array(POINTS)[:, None]) / CELL  # (5, 224), in cells
     to_cell = from_point[:, None] - (np.arange(_CELLS) - (_CELLS - 1) / 2)[:, None]  # (5, 4, 224)
     window = np.exp(-np.square(from_point) / (0.5 * _CELLS**2))

@@ -19,7 +19,7 @@ _FEWEST_TISSUE_PIXELS = 100
 _LAB_MEAN = np.array((165.0, 152.0, 112.0), dtype=np.float32)
 _LAB_SPREAD = np.array((32.0, 11.0, 8.0), dtype=np.float32)
 
-# Optical density of haematoxylin and eosin (rows), and how strong the strongest of each is; `macenko`'s reference.
+# Optical density of haematoxylin and eosin (rows), and the strongest of each; the reference of `macenko`.
 _REFERENCE_STAINS = np.array(((0.65, 0.70, 0.29), (0.07, 0.99, 0.11)))
 _REFERENCE_STAINS /= np.linalg.norm(_REFERENCE_STAINS, axis=1, keepdims=True)
 _REFERENCE_STRENGTH = np.array((1.6, 0.9))
@@ -51,9 +51,9 @@ def _reinhard(pixels: np.ndarray) -> np.ndarray:
 
 
 def _macenko(pixels: np.ndarray) -> np.ndarray:
-    """Find the two stains as the extreme directions of optical density (Macenko 2009), replace them by the reference.
+    """Replace the picture's two stains, the extreme directions of optical density, by the reference (Macenko 2009).
 
-    Where they can't be found (hardly any tissue, one stain only) the picture is taken to have the reference's stains.
+    Where they can't be found (one stain only) the picture is taken to have the reference's stains.
     """
     density = -np.log((pixels.reshape(-1, 3).astype(np.float64) + 1) / 256)
     tissue = density[_tissue(pixels).reshape(-1)]

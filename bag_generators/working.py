@@ -12,9 +12,10 @@ LONGEST_ASPECT = 8
 
 
 def working_copy(pixels: np.ndarray) -> np.ndarray:
-    """Bring (H, W, 3) uint8 to (224, 224, 3): longer sides by area averaging, shorter ones by linear interpolation.
+    """Bring (H, W, 3) uint8 to (224, 224, 3).
 
-    A 224×224 picture is returned as it is.
+    Sides longer than 224 px shrink by area averaging, shorter ones grow by linear interpolation; a 224×224
+    picture is returned as it is.
     """
     height, width = pixels.shape[:2]
     _check_size(height, width)
