@@ -81,8 +81,9 @@ def _glands(rng: np.random.Generator, place: Place, *, radius: float, irregulari
     """
     size = place.size
     spots = scatter(rng, size, 2 * radius * (1 + gap), 0.06)
-    inside = ((spots > -0.3 * radius) & (spots < size + 0.3 * radius)).all(axis=1)
-    spots = spots[inside]
+    peak = np.array(np.unravel_index(place.field.argmax(), place.field.shape))[::-1]
+    spots += peak - spots[np.linalg.norm(spots - peak, axis=1).argmin()]  # however small the tile, one lies inside
+    spots = spots[((spots > -0.3 * radius) & (spots < size + 0.3 * radius)).all(axis=1)]
     wanted = max(1, round(place.coverage * size**2 / (np.pi * radius**2)))
     centres = spots[np.argsort(-sample(place.field, spots), kind="stable")[:wanted]]
     turn = np.deg2rad(np.arange(360))

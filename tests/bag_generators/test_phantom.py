@@ -39,6 +39,12 @@ def test_the_class_covers_what_was_asked_for(kind):
         assert draw(kind, 3, coverage=coverage).truth.mean() == pytest.approx(coverage, abs=0.01)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_smallest_tile_shows_the_class_whatever_the_seed(kind):
+    for seed in range(25):
+        assert draw(kind, seed, size=64, coverage=0.3).truth.mean() == pytest.approx(0.3, abs=0.02)
+
+
 @pytest.mark.parametrize("kind", KINDS[1:])
 def test_away_from_the_class_two_kinds_of_one_seed_are_the_same_tile(kind):
     one, other = draw(KINDS[0], 9), draw(kind, 9)
