@@ -27,24 +27,20 @@ class PackedBags:
     sizes: Tensor
 
     @classmethod
-    def pack(
-        cls, instances: np.ndarray, sizes: np.ndarray, dtype: torch.dtype, device: torch.device
-    ) -> PackedBags:
+    def pack(cls, instances: np.ndarray, sizes: np.ndarray, dtype: torch.dtype, device: torch.device) -> PackedBags:
         """Copy standardised instances to the device."""
         return cls(torch.from_numpy(instances).to(device, dtype), torch.from_numpy(sizes).to(device))
 
     def reordered(self, order: Tensor) -> PackedBags:
-        """The same bags in another order: one gather for a whole epoch, after which every batch is a slice."""
+        """The same bags in another order: one gather an epoch, after which every batch is a slice."""
         sizes = self.sizes[order]
         old_start = (self.sizes.cumsum(0) - self.sizes)[order]
         new_start = sizes.cumsum(0) - sizes
-        rows = torch.repeat_interleave(old_start - new_start, sizes) + torch.arange(
-            len(self.x), device=order.device
-        )
+        rows = torch.repeat_interleave(old_start - new_start, sizes) + torch.arange(len(self.x), device=order.device)
         return PackedBags(self.x.index_select(0, rows), sizes)
 
     def batches(self, size: int) -> Iterator[Batch]:
-        """Cut into batches of at most `size` bags, as equal as possible, so that no step rests on a few leftovers."""
+        """At most `size` bags each, as equal as possible, so that no step rests on a few leftovers."""
         m = len(self.sizes)
         steps = -(-m // size)
         ends = [0, *self.sizes.cumsum(0).tolist()]

@@ -1,19 +1,18 @@
-"""The state of an unfinished training run on disk: one safetensors file, replaced atomically, no code inside.
+"""An unfinished training run on disk: one safetensors file, replaced whole, with no code inside.
 
-Orders and dropout are drawn anew from (seed, epoch), so parameters, momentum and disambiguation weights after a
-whole number of epochs are all there is to keep.
+Orders and dropout are drawn anew from (seed, epoch), so the parameters, their velocity and the
+disambiguation weights after a whole number of epochs are all there is to keep.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor
@@ -21,111 +20,59 @@ from torch import Tensor
 from bag_generators.errors import InputError
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.network import Network
 from elimipl.reports import EpochReport
+from elimipl.whole_file import write_whole
 
 _METADATA_KEY = "elimipl.checkpoint"
 
 
-def save(
-    path: Path,
-    config: Config,
-    dataset: BagDataset,
-    network: Network,
-    optimizer: torch.optim.Optimizer,
-    weights: Tensor,
-    history: Sequence[EpochReport],
-) -> None:
-    """Write the state after the last epoch of `history`; a crash at any moment leaves the old file or the new one."""
-    described = {
-        "config": config.to_dict(),
-        "data": fingerprint(dataset),
-        "history": [
-            {key: value for key, value in asdict(report).items() if key != "snapshot"} for report in history
-        ],
-    }
-    content = to_bytes(
-        {
-            name: tensor.detach().contiguous().cpu()
-            for name, tensor in _tensors(network, optimizer, weights).items()
-        },
-        metadata={_METADATA_KEY: json.dumps(described)},
-    )
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise InputError(
-            f"The checkpoint could not be written to “{path}” ({error.strerror}).",
-            "Choose a folder that you may write to and that has space left.",
-        ) from None
+class Checkpoint:
+    """The file in which one run (these settings, these bags) keeps its state."""
+
+    def __init__(self, path: Path, config: Config, dataset: BagDataset) -> None:
+        self.path = path
+        self._config = config.to_dict()
+        self._data = _fingerprint(dataset)
+
+    def save(self, tensors: Mapping[str, Tensor], history: Sequence[EpochReport]) -> None:
+        """Write the state after the last epoch of `history`; a crash leaves the old file or the new one."""
+        epochs = [asdict(replace(report, snapshot=None)) for report in history]
+        text = json.dumps({"config": self._config, "data": self._data, "history": epochs})
+        content = to_bytes({name: value.cpu() for name, value in tensors.items()}, {_METADATA_KEY: text})
+        write_whole(self.path, content, "The checkpoint")
+
+    def load(self) -> tuple[dict[str, Tensor], list[EpochReport]]:
+        """What `save` wrote, refused when it belongs to other settings or other bags."""
+        try:
+            with safe_open(self.path, framework="pt") as file:
+                described = json.loads((file.metadata() or {})[_METADATA_KEY])
+                tensors = {name: file.get_tensor(name) for name in file.offset_keys()}
+            history = [EpochReport(**report) for report in described["history"]]
+            self._check_same_run(described["config"], described["data"])
+        except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError):
+            raise InputError(
+                f"“{self.path}” is not a readable checkpoint of this program.", "Start without resuming."
+            ) from None
+        return tensors, history
+
+    def _check_same_run(self, config: Mapping[str, Any], data: str) -> None:
+        for name, value in self._config.items():
+            if config.get(name) != value:
+                raise InputError(
+                    f"The checkpoint “{self.path}” belongs to {name}={config.get(name)!r}, not {value!r}.",
+                    "Resume with the same settings, or start without resuming.",
+                )
+        if data != self._data:
+            raise InputError(
+                f"The checkpoint “{self.path}” belongs to a training run on other bags.",
+                "Resume with the same bags, or start without resuming.",
+            )
 
 
-def load(
-    path: Path,
-    config: Config,
-    dataset: BagDataset,
-    network: Network,
-    optimizer: torch.optim.Optimizer,
-    weights: Tensor,
-) -> list[EpochReport]:
-    """Put the saved state into a fresh run of the same config and bags; returns the epochs it has behind it."""
-    try:
-        with safe_open(path, framework="pt") as file:
-            described = json.loads((file.metadata() or {})[_METADATA_KEY])
-            saved = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        history = [EpochReport(**report) for report in described["history"]]
-        _check_same_run(path, config, described["config"], dataset, described["data"])
-        _tensors(network, optimizer, weights)
-    except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError):
-        raise InputError(
-            f"“{path}” is not a readable checkpoint of this program.", "Start again without resuming."
-        ) from None
-    with torch.no_grad():
-        for name, tensor in _tensors(network, optimizer, weights).items():
-            tensor.copy_(saved[name])
-    return history
-
-
-def fingerprint(dataset: BagDataset) -> str:
-    """sha256 of everything training reads from a data set."""
+def _fingerprint(dataset: BagDataset) -> str:
+    """sha256 of everything training learns from."""
     digest = hashlib.sha256()
     for array in (dataset.offsets, dataset.candidates, dataset.instances):
         digest.update(repr((array.shape, array.dtype.str)).encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
-
-
-def _tensors(network: Network, optimizer: torch.optim.Optimizer, weights: Tensor) -> dict[str, Tensor]:
-    """Every tensor of the state by name; momentum that no step has made yet is created as zero."""
-    tensors = {"disambiguation": weights}
-    for name, parameter in network.named_parameters():
-        tensors[f"network.{name}"] = parameter
-        if optimizer.defaults["momentum"]:
-            state = optimizer.state[parameter]
-            if state.get("momentum_buffer") is None:
-                state["momentum_buffer"] = torch.zeros_like(parameter)
-            tensors[f"momentum.{name}"] = state["momentum_buffer"]
-    return tensors
-
-
-def _check_same_run(
-    path: Path, config: Config, saved_config: dict, dataset: BagDataset, saved_data: str
-) -> None:
-    for name, value in config.to_dict().items():
-        if saved_config.get(name) != value:
-            raise InputError(
-                f"The checkpoint “{path}” was trained with {name}={saved_config.get(name)!r}, not {value!r}.",
-                "Resume with the same settings, or start again without resuming.",
-            )
-    if fingerprint(dataset) != saved_data:
-        raise InputError(
-            f"The checkpoint “{path}” was trained on other bags.",
-            "Resume with the same bags, or start again without resuming.",
-        )

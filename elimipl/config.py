@@ -18,6 +18,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "method": ("elimipl", "demipl"),
     "preset": ("paper", "published", "default"),
     "extractor": ("identity", "cnn"),
+    "dropout_mask": ("element", "step"),
     "gate": ("two", "shared"),
     "score": ("linear", "mlp"),
     "pooling": ("softmax_scaled", "sigmoid_normalised"),
@@ -76,10 +77,12 @@ class Config:
     """l, the width of the embedding ψ2 (eq. 1)."""
     dropout: float = 0.0
     """Share of the embedding dropped while training, rounded to 1/256."""
+    dropout_mask: str = "element"
+    """`element`: every instance loses its own units; `step`: a whole batch trains one random sub-network."""
     gate: str = "two"
     """`two`: W_t and W_s (eq. 2); `shared`: one matrix l → k for both."""
     gate_width: int = 64
-    """Inner width of the two gates (the paper leaves it open); a shared gate is as wide as there are classes."""
+    """Inner width of the two gates, which the paper leaves open; a shared gate has one unit a class."""
     score: str = "linear"
     """The map to ξ: `linear` (eq. 2) or `mlp`, k → 128 → ReLU → 1."""
     pooling: str = "softmax_scaled"

@@ -1,15 +1,16 @@
-"""The momentum weights over the candidate labels (eq. 6), the belief in each candidate that training sharpens."""
+"""The momentum weights of eq. 6: how much training believes in each candidate label."""
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from elimipl.losses import candidate_distribution
 
 
-def initial_weights(candidates: Tensor) -> Tensor:
-    """w⁰ = 1/|S| on the candidates and 0 elsewhere: (m, k) bool → (m, k) float64."""
-    return candidates.double() / candidates.sum(1, keepdim=True)
+def initial_weights(candidates: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
+    """w⁰ = 1/|S| on the candidates and 0 elsewhere, for (m, k) bool candidates."""
+    return candidates.to(dtype) / candidates.sum(1, keepdim=True)
 
 
 def updated_weights(weights: Tensor, energies: Tensor, candidates: Tensor, rho: float) -> Tensor:

@@ -1,9 +1,9 @@
 """The wide layer: ψ2 and everything linear behind it, as one differentiable step.
 
-Equations 2–4 only ever meet h through linear maps: the gates read W_tᵀh and W_sᵀh, and since z = Σ a_j h_j and the
-classifier is linear, W_cᵀz = Σ a_j (W_cᵀh_j). So one product h·[W_t | W_s | W_c] is all that is needed of the
-N×l embedding; what follows is as narrow as the gates and the classes. The N×l array is made once, in place, and
-its own zeros tell the backward pass what ReLU and dropout removed.
+Equations 2–4 only ever meet h through linear maps: the gates read W_tᵀh and W_sᵀh, and since z = Σ a_j h_j
+and the classifier is linear, W_cᵀz = Σ a_j (W_cᵀh_j). So one product h·[W_t | W_s | W_c] is all that is
+needed of the N×l embedding; what follows is as narrow as the gates and the classes. The N×l array is made
+once, in place, and its own zeros tell the backward pass what ReLU and dropout removed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def embed_and_project(
 ) -> Tensor:
     """dropout(ReLU(x·weightᵀ + bias))·projectionsᵀ.
 
-    x (N, d), weight (l, d), bias (l,), projections (c, l) → (N, c). `generator` draws the dropout; None means none.
+    x (N, d), weight (l, d), bias (l,), projections (c, l) → (N, c). Without a generator nothing is dropped.
     """
     kept = 256 - round(256 * dropout) if generator is not None else 256
     return _EmbedAndProject.apply(x, weight, bias, projections, kept, generator)
@@ -35,8 +35,8 @@ def embed_and_project(
 def keep_bits(count: int, kept: int, dtype: torch.dtype, generator: torch.Generator) -> Tensor:
     """`count` integers as wide as `dtype`, each all ones with probability kept/256 and else all zeros.
 
-    A 32- or 64-bit word is that many coin flips; combining words by "or" and "and" along the binary digits of
-    kept/256 makes coins of any bias, at a small part of the cost of one random number an element.
+    A 32- or 64-bit word is that many coin flips; combining words by "or" and "and" along the binary digits
+    of kept/256 makes coins of any bias, at a small part of the cost of one random number an element.
     """
     word = _BITS_OF[dtype]
     width = torch.iinfo(word).bits
@@ -46,7 +46,7 @@ def keep_bits(count: int, kept: int, dtype: torch.dtype, generator: torch.Genera
             flips = torch.empty_like(words).random_(torch.iinfo(word).min, None, generator=generator)
             words = words | flips if kept >> digit & 1 else words & flips
     positions = torch.arange(width, dtype=word, device=generator.device)
-    return ((words[:, None] << positions) >> (width - 1)).view(-1)[:count]
+    return (words[:, None] << positions).bitwise_right_shift_(width - 1).view(-1)[:count]
 
 
 class _EmbedAndProject(torch.autograd.Function):
@@ -56,9 +56,7 @@ class _EmbedAndProject(torch.autograd.Function):
     ) -> Tensor:
         h = torch.addmm(bias, x, weight.t()).relu_()  # (N, l)
         if kept < 256:
-            h.view(_BITS_OF[h.dtype]).bitwise_and_(
-                keep_bits(h.numel(), kept, h.dtype, generator).view(h.shape)
-            )
+            h.view(_BITS_OF[h.dtype]).bitwise_and_(keep_bits(h.numel(), kept, h.dtype, generator).view(h.shape))
         ctx.scale = 256 / kept
         ctx.save_for_backward(x, weight, projections, h)
         return (h @ projections.t()).mul_(ctx.scale)  # (N, c)
@@ -67,6 +65,7 @@ class _EmbedAndProject(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         x, weight, projections, h = ctx.saved_tensors
         grad = grads[0] * ctx.scale  # (N, c)
-        through = torch.ops.aten.threshold_backward(grad @ projections, h, 0)  # (N, l), zero where h is zero
+        through = grad @ projections  # (N, l)
+        torch.ops.aten.threshold_backward(through, h, 0, grad_input=through)  # zero where h is zero
         grad_x = through @ weight if ctx.needs_input_grad[0] else None
-        return grad_x, through.t() @ x, through.sum(0), grad.t() @ h, None, None
+        return grad_x, (x.t() @ through).t(), through.sum(0), grad.t() @ h, None, None

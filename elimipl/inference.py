@@ -26,7 +26,7 @@ class Outputs:
     logits: np.ndarray  # (m, k) float64, the linear classifier's outputs
 
     def accuracy(self, labels: np.ndarray) -> float | None:
-        """Share of the bags with a known label (not −1) whose most probable class it is; None when none is known."""
+        """Share of bags whose most probable class is the label; −1 labels don't count, None if all are."""
         return share_correct(self.probabilities, labels)
 
 
@@ -38,9 +38,7 @@ def infer(network: Network, scaler: Scaler, instances: np.ndarray, sizes: np.nda
             "Use bags made by the generator the model was trained on.",
         )
     place = network.embed.weight
-    bags = PackedBags.pack(
-        scaler.transform(instances), np.asarray(sizes, np.int64), place.dtype, place.device
-    )
+    bags = PackedBags.pack(scaler.transform(instances), np.asarray(sizes, np.int64), place.dtype, place.device)
     return infer_packed(network, bags)
 
 
@@ -51,9 +49,7 @@ def infer_packed(network: Network, bags: PackedBags) -> Outputs:
         for batch in bags.batches(_BAGS_AT_ONCE):
             out = network(batch.x, batch.bag_of, batch.members.stop - batch.members.start)
             parts.append((out.energies.double().softmax(1), out.attention.double(), out.logits.double()))
-    probabilities, attention, logits = (
-        torch.cat(column).cpu().numpy() for column in zip(*parts, strict=True)
-    )
+    probabilities, attention, logits = (torch.cat(column).cpu().numpy() for column in zip(*parts, strict=True))
     return Outputs(probabilities, attention, logits)
 
 

@@ -1,6 +1,6 @@
-"""Equations 5–9 for a batch of bags, from the energies e whose softmax is p. All stay finite for finite energies.
+"""Equations 5–9 for a batch of bags, from the energies e whose softmax is p; finite for finite energies.
 
-Shapes: energies (B, k), candidates (B, k) bool with at least one True a row, weights (B, k) zero off the candidates.
+Shapes: energies (B, k); candidates (B, k) bool, at least one True a row; weights (B, k), zero off the candidates.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Losses(NamedTuple):
 
 
 def cli_loss(outputs: BagOutputs, candidates: Tensor, weights: Tensor, config: Config) -> Losses:
-    """L = L_ma + μ L_sp + γ L_in (eq. 9), plus DEMIPL's λ_a-weighted attention entropy. Unused parts are not computed."""
+    """L = L_ma + μ L_sp + γ L_in (eq. 9), plus λ_a times DEMIPL's attention entropy. Unused parts are 0."""
     energies = outputs.energies
     zero = energies.new_zeros(())
     mapping = mapping_loss(energies, weights)
@@ -49,13 +49,13 @@ def mapping_loss(energies: Tensor, weights: Tensor) -> Tensor:
 def l1_sparsity(energies: Tensor, candidates: Tensor) -> Tensor:
     """(1/B) Σ_i ‖p_i ⊙ s_i‖₁, the paper's surrogate of eq. 7.
 
-    Since p sums to one this is 1 − (mass off S): every candidate gets the same pull, so it can't favour one of them.
+    Since p sums to one this is 1 − (mass off S): every candidate gets the same pull, so none is favoured.
     """
     return (energies.softmax(1) * candidates).sum() / len(energies)
 
 
 def entropy_sparsity(energies: Tensor, candidates: Tensor) -> Tensor:
-    """(1/B) Σ_i H(q_i), q = p renormalised on S: smallest when one candidate holds everything, as eq. 7 intends."""
+    """(1/B) Σ_i H(q_i), q = p renormalised on S: least when one candidate holds all, as eq. 7 intends."""
     masked = _only_candidates(energies, candidates)
     return -(masked.softmax(1) * masked.log_softmax(1)).sum() / len(energies)
 
@@ -71,12 +71,10 @@ def attention_entropy(scores: Tensor, bags: int) -> Tensor:
 
 
 def log_complement(energies: Tensor) -> Tensor:
-    """log(1 − softmax(e)), exact also where p rounds to one: there the other classes' mass is summed instead."""
-    top = torch.zeros_like(energies, dtype=torch.bool).scatter(1, energies.argmax(1, keepdim=True), True)
-    others = energies.masked_fill(top, -torch.inf).logsumexp(1, keepdim=True) - energies.logsumexp(
-        1, keepdim=True
-    )
-    return torch.where(top, others, torch.log1p(-energies.softmax(1).masked_fill(top, 0)))
+    """log(1 − softmax(e)) as log Σ_{j≠c} exp(e_j) − log Σ_j exp(e_j), exact even where p rounds to one."""
+    itself = torch.eye(energies.shape[1], dtype=torch.bool, device=energies.device)
+    others = energies.unsqueeze(1).masked_fill(itself, -torch.inf)  # (B, k, k)
+    return others.logsumexp(2) - energies.logsumexp(1, keepdim=True)
 
 
 def candidate_distribution(energies: Tensor, candidates: Tensor) -> Tensor:

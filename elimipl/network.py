@@ -1,4 +1,4 @@
-"""The network of equations 1–4: extractor, attention and classifier, over any number of ragged bags at once."""
+"""The network of equations 1–4: extractor, attention and classifier, over many ragged bags at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BagOutputs(NamedTuple):
 class Network(nn.Module):
     """x (N, d) and the bag of every row → class energies and attention.
 
-    Parameters carry the paper's names: `embed` is ψ2, `gate_t`/`gate_s` are W_t/W_s, `score` is W, `classifier` is f.
+    In the paper's symbols `embed` is ψ2, `gate_t` and `gate_s` are W_t and W_s, `score` is W, `classifier` is f.
     """
 
     def __init__(self, config: Config, dim: int, n_classes: int) -> None:
@@ -52,23 +52,31 @@ class Network(nn.Module):
             else nn.Sequential(nn.Linear(width, SCORE_WIDTH), nn.ReLU(), nn.Linear(SCORE_WIDTH, 1))
         )
         self.classifier = nn.Linear(config.hidden, n_classes)
+        self.kept_units = max(1, round(config.hidden * (1 - config.dropout)))
         self.to(getattr(torch, config.dtype))
 
-    def forward(
-        self, x: Tensor, bag_of: Tensor, bags: int, generator: torch.Generator | None = None
-    ) -> BagOutputs:
+    def forward(self, x: Tensor, bag_of: Tensor, bags: int, generator: torch.Generator | None = None) -> BagOutputs:
         """x (N, d), bag_of (N,) in 0..bags−1. Training is asked for by giving the generator that draws the dropout."""
         gates = [self.gate_t] if self.gate_s is None else [self.gate_t, self.gate_s]
         readers = torch.cat([layer.weight for layer in (*gates, self.classifier)])  # (gates·g + k, l)
-        narrow = embed_and_project(
-            self.extractor(x), self.embed.weight, self.embed.bias, readers, self.config.dropout, generator
-        )
+        narrow = self._embed_and_read(self.extractor(x), readers, generator)  # (N, gates·g + k)
         *gate_parts, votes = narrow.split([layer.out_features for layer in (*gates, self.classifier)], dim=1)
         scores = self.score(self._gate(gate_parts)).squeeze(1)  # (N,) eq. 2
         attention = segment_softmax(self._attention_logits(scores), bag_of, bags)  # (N,) eq. 3
         # eq. 4 behind the linear classifier: W_cᵀ(Σ a_j h_j) = Σ a_j W_cᵀh_j
         logits = segment_sum(attention[:, None] * votes, bag_of, bags) + self.classifier.bias  # (B, k)
         return BagOutputs(logits, self._energies(logits, training=generator is not None), attention, scores)
+
+    def _embed_and_read(self, x: Tensor, readers: Tensor, generator: torch.Generator | None) -> Tensor:
+        """ψ2 and the linear maps that read it, with dropout drawn for each element or once for the step."""
+        weight: Tensor = self.embed.weight
+        bias: Tensor = self.embed.bias
+        if generator is None or self.config.dropout_mask == "element":
+            return embed_and_project(x, weight, bias, readers, self.config.dropout, generator)
+        # Half the units dropped for a whole step is half the work: only the sub-network is computed.
+        kept = torch.randperm(len(bias), generator=generator, device=x.device)[: self.kept_units]
+        readers = readers[:, kept] * (len(bias) / self.kept_units)
+        return embed_and_project(x, weight[kept], bias[kept], readers, 0.0, None)
 
     def _gate(self, parts: list[Tensor]) -> Tensor:
         """tanh(W_tᵀh + b_t) ⊙ sigm(W_sᵀh + b_s), or the same matrix for both (N, g)."""
@@ -77,7 +85,7 @@ class Network(nn.Module):
         return for_tanh.tanh() * for_sigmoid.sigmoid()
 
     def _attention_logits(self, scores: Tensor) -> Tensor:
-        """What the softmax of eq. 3 is taken of. DEMIPL's sigm(ξ_j)/Σ sigm(ξ_j') is the softmax of log sigm(ξ)."""
+        """What eq. 3 takes the softmax of. DEMIPL's sigm(ξ_j)/Σ sigm(ξ_j') is the softmax of log sigm(ξ)."""
         if self.config.pooling == "sigmoid_normalised":
             return functional.logsigmoid(scores)
         return scores / math.sqrt(self.config.hidden)
@@ -104,13 +112,13 @@ class PictureExtractor(nn.Module):
         side = math.isqrt(dim)
         if side * side != dim or side < 16:
             raise InputError(
-                f"The convolutional extractor reads square pictures of 16×16 pixels or more, not {dim} features.",
+                f"The convolutional extractor reads square pictures from 16×16 pixels, not {dim} features.",
                 "Choose extractor 'identity' for these bags.",
             )
         return 50 * (((side - 4) // 2 - 4) // 2) ** 2
 
     def forward(self, x: Tensor) -> Tensor:
-        """(N, side²) → (N, features). Pooling before the ReLU gives the same values at a quarter of the work."""
+        """(N, side²) → (N, features). Pooling before the ReLU gives the same at a quarter of the work."""
         pictures = x.view(-1, 1, self.side, self.side)
         low = functional.max_pool2d(self.first(pictures), 2).relu_()
         return functional.max_pool2d(self.second(low), 2).relu_().flatten(1)

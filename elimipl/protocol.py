@@ -1,4 +1,4 @@
-"""The paper's evaluation: ten random 7:3 splits, last epoch, mean ± standard deviation; splits run side by side."""
+"""The paper's evaluation: ten random 7:3 splits, last epoch, mean ± standard deviation, side by side."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def evaluate(
 ) -> ProtocolResult:
     """Train and test on every split, split i with seed `config.seed` + i.
 
-    `workers` processes (default: one a core; 1 stays in this process) each take one split at a time on one thread.
-    `on_split` hears of each split as it ends. To take up an interrupted protocol again, give the splits that are
-    `done` by index; they are not run again. The accuracies don't depend on `workers`.
+    `workers` processes (default: one a core; 1 stays in this process) each take one split at a time on one
+    thread. `on_split` hears of each split as it ends. To take up an interrupted protocol again, give the
+    splits that are `done` by index; they are not run again. The accuracies don't depend on `workers`.
     """
     began = time.perf_counter()
     results = dict(done or {})

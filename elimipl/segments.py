@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def segment_sum(values: Tensor, bag_of: Tensor, bags: int) -> Tensor:
-    """Sum the rows of each bag: (N,) or (N, c) values → (bags,) or (bags, c). `bag_of` (N,) names each row's bag."""
+    """Sum the rows of each bag: (N, …) values and (N,) bag numbers → (bags, …)."""
     return values.new_zeros((bags, *values.shape[1:])).index_add(0, bag_of, values)
 
 

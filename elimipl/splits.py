@@ -20,13 +20,9 @@ def stratified_splits(
     """
     labels = np.asarray(labels)
     if len(labels) == 0 or (labels < 0).any():
-        raise InputError(
-            "A split by class needs the true label of every bag.", "Leave out bags without a label."
-        )
+        raise InputError("A split by class needs the true label of every bag.", "Leave out bags without a label.")
     if not 0 < train < 1:
-        raise InputError(
-            f"The training share can't be {train!r}.", "Give a share between 0 and 1, such as 0.7."
-        )
+        raise InputError(f"The training share can't be {train!r}.", "Give a share between 0 and 1, such as 0.7.")
     sources, first, group_of = np.unique(
         np.arange(len(labels)) if groups is None else groups, return_index=True, return_inverse=True
     )

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from bag_generators.errors import InputError
-from elimipl import checkpoint as checkpoints
-from elimipl.batching import PackedBags
+from elimipl.batching import Batch, PackedBags
+from elimipl.checkpoint import Checkpoint
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.device import resolve_device
@@ -21,11 +21,12 @@ from elimipl.disambiguation import initial_weights, updated_weights
 from elimipl.inference import Outputs, infer, infer_packed, one_thread, share_correct
 from elimipl.losses import Losses, cli_loss
 from elimipl.network import Network, build_network
+from elimipl.optimizer import FlatSGD
 from elimipl.reports import EpochReport, Snapshot
 from elimipl.scaling import Scaler, fit_scaler
 
 CHECKPOINT_SECONDS = 5.0
-"""A checkpoint is written at most this often, and always after the last epoch."""
+"""A checkpoint is written at most this often, and always when training ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,19 +62,17 @@ def fit(
 ) -> Fitted:
     """Train on every bag of `dataset`; true labels are only reported on, never learned from.
 
-    `held_out` bags are predicted after every epoch. `on_epoch` hears about each epoch; `should_stop` is asked after
-    each. With `checkpoint` the state is saved as training goes, and `resume` continues from it (or starts, when
-    there is none yet): the result is bit for bit that of an uninterrupted run. On a CPU the same seed always gives
-    the same model.
+    `held_out` bags are predicted after every epoch. `on_epoch` hears of each epoch; `should_stop` is asked
+    after each. With `checkpoint` the state is saved as training goes, and `resume` takes it up again (or
+    starts, when there is none yet): the model is bit for bit that of an uninterrupted run. On a CPU the same
+    seed always gives the same model.
     """
     with one_thread():
         run = _Run(dataset, config, held_out, resolve_device(device, config.dtype))
-        if checkpoint is not None and resume and checkpoint.exists():
-            run.history = checkpoints.load(
-                checkpoint, config, dataset, run.network, run.optimizer, run.weights
-            )
-        saved = time.monotonic()
-        stopped = False
+        keeper = None if checkpoint is None else Checkpoint(Path(checkpoint), config, dataset)
+        if keeper is not None and resume and keeper.path.exists():
+            run.restore(*keeper.load())
+        saved, stopped = time.monotonic(), False
         while len(run.history) < config.epochs and not stopped:
             report = run.epoch(len(run.history) + 1, with_snapshot=on_epoch is not None)
             run.history.append(replace(report, snapshot=None))
@@ -81,104 +80,107 @@ def fit(
                 on_epoch(report)
             stopped = should_stop is not None and should_stop()
             ends = stopped or report.epoch == config.epochs
-            if checkpoint is not None and (ends or time.monotonic() - saved >= CHECKPOINT_SECONDS):
-                checkpoints.save(
-                    checkpoint, config, dataset, run.network, run.optimizer, run.weights, run.history
-                )
+            if keeper is not None and (ends or time.monotonic() - saved >= CHECKPOINT_SECONDS):
+                keeper.save(run.tensors(), run.history)
                 saved = time.monotonic()
-    return Fitted(run.network, config, run.scaler, run.weights.cpu().numpy(), tuple(run.history))
+    return Fitted(run.network, config, run.scaler, run.weights.double().cpu().numpy(), tuple(run.history))
 
 
 class _Run:
-    """The state of one training run on one device."""
+    """One training run on one device."""
 
-    def __init__(
-        self, dataset: BagDataset, config: Config, held_out: BagDataset | None, device: torch.device
-    ) -> None:
+    def __init__(self, dataset: BagDataset, config: Config, held_out: BagDataset | None, device: torch.device) -> None:
         self.config = config
         self.device = device
         self.labels = dataset.labels
         self.scaler = fit_scaler(dataset.instances, config.scaling)
         self.bags = self._pack(dataset)
-        self.candidates = torch.from_numpy(dataset.candidates.copy()).to(device)
-        self.network = build_network(config, dataset.dim, dataset.n_classes).to(device)
-        self.weights = initial_weights(self.candidates).to(self.bags.x.dtype)
         self.held_out = None if held_out is None else (self._pack(held_out), held_out.labels)
+        self.candidates = torch.tensor(dataset.candidates, device=device)
+        self.weights = initial_weights(self.candidates, self.bags.x.dtype)
+        self.network = build_network(config, dataset.dim, dataset.n_classes).to(device)
+        self.optimizer = FlatSGD(self.network, config.momentum, config.nesterov, config.weight_decay)
         self.history: list[EpochReport] = []
-        self.optimizer = torch.optim.SGD(
-            self.network.parameters(),
-            lr=config.lr,
-            momentum=config.momentum,
-            nesterov=config.nesterov,
-            weight_decay=config.weight_decay,
-            fused=True,
-        )
 
     def _pack(self, dataset: BagDataset) -> PackedBags:
         scaled = self.scaler.transform(dataset.instances)
         return PackedBags.pack(scaled, dataset.sizes, getattr(torch, self.config.dtype), self.device)
 
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything that training has moved so far."""
+        optimizer = self.optimizer
+        return {
+            "parameters": optimizer.parameters,
+            "velocity": optimizer.velocity,
+            "weights": self.weights,
+        }
+
+    def restore(self, tensors: dict[str, Tensor], history: list[EpochReport]) -> None:
+        """Take up the state of an earlier run."""
+        for name, tensor in self.tensors().items():
+            tensor.copy_(tensors[name])
+        self.history = history
+
     def epoch(self, epoch: int, with_snapshot: bool) -> EpochReport:
         """Every bag once, in an order and with a dropout that depend on (seed, epoch) alone."""
         began = time.perf_counter()
-        state = np.random.SeedSequence([self.config.seed, epoch]).generate_state(1)[0]
-        generator = torch.Generator(self.device).manual_seed(int(state))
-        lr = self.config.learning_rate(epoch)
-        for group in self.optimizer.param_groups:
-            group["lr"] = lr
+        generator = torch.Generator(self.device).manual_seed(_epoch_seed(self.config.seed, epoch))
         order = torch.randperm(len(self.labels), generator=generator, device=self.device)
-        bags, candidates, weights = self.bags.reordered(order), self.candidates[order], self.weights[order]
+        candidates, weights = self.candidates[order], self.weights[order]
         energies = torch.empty_like(weights)
         sums = torch.zeros(len(Losses._fields), dtype=weights.dtype, device=self.device)
-        for batch in bags.batches(self.config.batch):
+        for batch in self.bags.reordered(order).batches(self.config.batch):
             rows = batch.members
-            energies[rows], losses = self._step(
-                batch.x, batch.bag_of, candidates[rows], weights[rows], epoch, generator
-            )
-            sums += losses * (rows.stop - rows.start)
+            parts = self._step(batch, candidates[rows], weights[rows], energies[rows], epoch, generator)
+            sums.add_(parts, alpha=rows.stop - rows.start)
         self.weights[order] = weights
-        means = dict(zip(Losses._fields, (sums / len(order)).tolist(), strict=True))
-        if not np.isfinite(means["total"]):
+        losses = dict(zip(Losses._fields, (sums / len(order)).tolist(), strict=True))
+        if not np.isfinite(losses["total"]):
             raise InputError(
                 f"Training broke down in epoch {epoch}: the loss is no longer a finite number.",
                 "Choose a smaller learning rate (lr), or standardise the features (scaling='zscore').",
             )
         probabilities = torch.empty_like(energies).index_copy_(0, order, energies.softmax(1)).cpu().numpy()
         belief = self.weights.cpu().numpy()
-        held_out = None if self.held_out is None else infer_packed(self.network, self.held_out[0])
         return EpochReport(
             epoch=epoch,
             epochs=self.config.epochs,
-            losses=means,
+            losses=losses,
             train_accuracy=share_correct(probabilities, self.labels),
-            held_out_accuracy=None
-            if held_out is None or self.held_out is None
-            else held_out.accuracy(self.held_out[1]),
+            held_out_accuracy=self._held_out_accuracy(),
             disambiguation_accuracy=share_correct(belief, self.labels),
-            lr=lr,
+            lr=self.config.learning_rate(epoch),
             seconds=time.perf_counter() - began,
             snapshot=Snapshot(probabilities, belief.copy()) if with_snapshot else None,
         )
 
     def _step(
         self,
-        x: Tensor,
-        bag_of: Tensor,
+        batch: Batch,
         candidates: Tensor,
         weights: Tensor,
+        energies: Tensor,
         epoch: int,
         generator: torch.Generator,
-    ) -> tuple[Tensor, Tensor]:
-        """One gradient step; moves `weights` in place by eq. 6. Returns the energies and the parts of the loss."""
-        out = self.network(x, bag_of, len(candidates), generator)
+    ) -> Tensor:
+        """One gradient step. Moves `weights` by eq. 6 and fills `energies`; returns the parts of the loss."""
+        config = self.config
+        out = self.network(batch.x, batch.bag_of, len(candidates), generator)
         moved = weights
-        if self.config.mapping == "momentum":
-            moved = updated_weights(weights, out.energies, candidates, self.config.rho(epoch))
-        losses = cli_loss(
-            out, candidates, moved if self.config.update == "before_loss" else weights, self.config
-        )
-        self.optimizer.zero_grad()
-        losses.total.backward()
-        self.optimizer.step()
+        if config.mapping == "momentum":
+            moved = updated_weights(weights, out.energies, candidates, config.rho(epoch))
+        losses = cli_loss(out, candidates, moved if config.update == "before_loss" else weights, config)
+        self.optimizer.step(losses.total, config.learning_rate(epoch))
         weights.copy_(moved)
-        return out.energies.detach(), torch.stack(losses).detach()
+        energies.copy_(out.energies.detach())
+        return torch.stack(losses).detach()
+
+    def _held_out_accuracy(self) -> float | None:
+        if self.held_out is None:
+            return None
+        bags, labels = self.held_out
+        return infer_packed(self.network, bags).accuracy(labels)
+
+
+def _epoch_seed(seed: int, epoch: int) -> int:
+    return int(np.random.SeedSequence([seed, epoch]).generate_state(1)[0])

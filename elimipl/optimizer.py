@@ -1,0 +1,31 @@
+"""Stochastic gradient descent on one flat vector: the whole network moves in a handful of calls a step."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class FlatSGD:
+    """The SGD of `torch.optim` (momentum, Nesterov, weight decay), with all parameters kept in one vector.
+
+    The parameters of the network become views of `parameters`, so both always hold the same numbers.
+    """
+
+    def __init__(self, network: nn.Module, momentum: float, nesterov: bool, weight_decay: float) -> None:
+        self.momentum, self.nesterov, self.weight_decay = momentum, nesterov, weight_decay
+        self._views = list(network.parameters())
+        self.parameters = torch.cat([view.detach().flatten() for view in self._views])
+        self.velocity = torch.zeros_like(self.parameters)
+        parts = self.parameters.split([view.numel() for view in self._views])
+        for view, part in zip(self._views, parts, strict=True):
+            view.data = part.view_as(view)
+
+    def step(self, loss: Tensor, lr: float) -> None:
+        """Move every parameter down the gradient of `loss`."""
+        gradients = torch.autograd.grad(loss, self._views)
+        gradient = torch.cat([part.reshape(-1) for part in gradients])
+        gradient.add_(self.parameters, alpha=self.weight_decay)
+        self.velocity.mul_(self.momentum).add_(gradient)
+        direction = gradient.add_(self.velocity, alpha=self.momentum) if self.nesterov else self.velocity
+        self.parameters.sub_(direction, alpha=lr)
