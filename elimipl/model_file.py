@@ -36,7 +36,10 @@ def weights_path(card_path: Path) -> Path:
 
 def card_paths(folder: Path | None = None) -> dict[str, Path]:
     """The cards of a folder (left out: the models that ship) by model id, in order of their ids."""
-    return {path.stem: path for path in sorted((folder or SHIPPED).glob("*.json")) if path.is_file()}
+    place = folder or SHIPPED
+    if not place.is_dir():
+        raise InputError(f"There is no folder of models “{place}”.", "Check the name.")
+    return {path.stem: path for path in sorted(place.glob("*.json")) if path.is_file()}
 
 
 def find_card(model_id: str, folder: Path | None = None) -> Path:

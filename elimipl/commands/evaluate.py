@@ -1,0 +1,67 @@
+"""Measure a method as the paper does: ten stratified 7:3 splits, last epoch, mean ± standard deviation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from bag_generators.errors import InputError
+from elimipl.commands import arguments
+from elimipl.config import Config
+from elimipl.datasets.matlab import load_splits
+from elimipl.protocol import ProtocolResult, SplitResult, evaluate, stratified_splits
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `evaluate` asks for."""
+    arguments.add_data(parser)
+    arguments.add_candidates(parser)
+    arguments.add_settings(parser)
+    parser.add_argument("--splits", type=int, default=10, metavar="N", help="number of random splits")
+    parser.add_argument("--share", type=float, default=0.7, help="share of every class to train on")
+    parser.add_argument("--split-seed", type=int, default=0, metavar="SEED")
+    parser.add_argument("--index", type=Path, metavar="FOLDER", help="take the authors' split files instead")
+    parser.add_argument("--workers", type=int, help="processes (left out: one a core)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    arguments.add_quiet(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train and test on every split and print the table."""
+    if args.splits < 1:
+        raise InputError(f"{args.splits} splits measure nothing.", "Ask for at least 1.")
+    config = arguments.config_from(args)
+    dataset = arguments.with_candidates(arguments.load_data(args.data), args, "").dataset
+    if args.index is not None:
+        splits = load_splits(args.index, len(dataset))
+    else:
+        splits = stratified_splits(dataset.labels, args.splits, args.share, args.split_seed, dataset.groups)
+    with arguments.progress_bar(args, len(splits), config.method, "split") as bar:
+
+        def on_split(split: SplitResult) -> None:
+            bar.set_postfix(accuracy=f"{split.accuracy:.3f}", refresh=False)
+            bar.update()
+
+        result = evaluate(dataset, config, splits, workers=args.workers, on_split=on_split, device=args.device)
+    print(_as_json(result, config) if args.json else _as_table(result))
+    return 0
+
+
+def _as_table(result: ProtocolResult) -> str:
+    lines = ["split  accuracy  disambiguated  seconds"]
+    for split in result.splits:
+        right = "–" if split.disambiguation_accuracy is None else f"{split.disambiguation_accuracy:.3f}"
+        lines.append(f"{split.index + 1:>5}  {split.accuracy:>8.3f}  {right:>13}  {split.seconds:>7.1f}")
+    return "\n".join([*lines, f"mean ± std (ddof 0): {result} in {result.seconds:.1f} s"])
+
+
+def _as_json(result: ProtocolResult, config: Config) -> str:
+    content = {
+        "config": config.to_dict(),
+        "accuracies": list(result.accuracies),
+        "mean": result.mean,
+        "std": result.std,
+        "seconds": result.seconds,
+    }
+    return json.dumps(content, indent=2)

@@ -1,0 +1,71 @@
+"""Get real tissue tiles (NCT-CRC-HE, CC BY 4.0) from Zenodo: a few of each class, or a whole set.
+
+A few tiles cost a few megabytes. A whole set is 0.8 GB (CRC-VAL-HE-7K) or 11 GB (NCT-CRC-HE-100K); the same
+command goes on where it broke off.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tqdm import tqdm
+
+from elimipl.commands import arguments
+from elimipl.fetch import DATASETS, LICENCE, ZENODO, fetch_tiles, fetch_whole, unpack
+from elimipl.labels import TISSUE7
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `fetch` asks for."""
+    parser.add_argument("dataset", nargs="?", choices=DATASETS, default=DATASETS[0], metavar="DATASET",
+                        help=f"{' or '.join(DATASETS)} (left out: the first)")  # fmt: skip
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="gets one folder for each class")
+    parser.add_argument("--per-class", type=int, default=10, metavar="N", help="tiles of each class (default 10)")
+    parser.add_argument("--classes", nargs="+", default=TISSUE7.names, metavar="CLASS", help="left out: the seven")
+    parser.add_argument("--seed", type=int, default=0, help="decides which tiles")
+    parser.add_argument("--whole", action="store_true", help="fetch and unpack the whole set instead")
+    parser.add_argument("--url", default=ZENODO, help="server to ask (left out: Zenodo)")
+    arguments.add_quiet(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fetch, and say where the tiles are."""
+    bar = _StepBar(args)
+    try:
+        if args.whole:
+            archive = fetch_whole(args.dataset, args.out, base_url=args.url, progress=bar)
+            paths = unpack(archive, args.out, bar)
+        else:
+            paths = fetch_tiles(
+                args.dataset,
+                args.per_class,
+                args.out,
+                classes=args.classes,
+                seed=args.seed,
+                base_url=args.url,
+                progress=bar,
+            )
+    finally:
+        bar.close()
+    print(f"{len(paths)} tiles of {args.dataset} ({LICENCE}) are in {args.out}.")
+    return 0
+
+
+class _StepBar:
+    """One bar after the other: a new one whenever the name of the step changes."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._args = args
+        self._step = ""
+        self._bar: tqdm | None = None
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        if self._bar is None or step != self._step:
+            self.close()
+            self._step, self._bar = step, arguments.progress_bar(self._args, total or None, step, "")
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()

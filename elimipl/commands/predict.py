@@ -1,0 +1,50 @@
+"""Classify pictures: one JSON line a file, in the order given, with label, probabilities, attention and notes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from bag_generators import Bag
+from bag_generators.parallel import generate_with_notes
+from elimipl.commands import arguments
+from elimipl.predictor import Predictor
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `predict` asks for."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="pictures (PNG, JPEG, TIFF, BMP, WebP)")
+    parser.add_argument("--model", required=True, metavar="ID", help="see “python -m elimipl models”")
+    parser.add_argument("--folder", type=Path, help="folder of models (left out: the models that ship)")
+    parser.add_argument("--workers", type=int, help="processes (left out: one a core)")
+    arguments.add_quiet(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Predict each file; one that can't be used gives a line with its error, and the exit code is 1."""
+    predictor = Predictor.load(args.model, args.folder)
+    card = predictor.card
+    failed = False
+    outcomes = generate_with_notes(card.generator, args.files, args.workers, **card.generator_params)
+    with arguments.progress_bar(args, len(args.files), "predict", "picture") as bar:
+        for file, outcome in outcomes:
+            made = outcome.result
+            line = _line(predictor, made, outcome.notes) if isinstance(made, Bag) else {"error": str(made)}
+            failed |= "error" in line
+            bar.update()
+            print(json.dumps({"file": str(file), "model": card.id, **line}, ensure_ascii=False), flush=True)
+    return 1 if failed else 0
+
+
+def _line(predictor: Predictor, bag: Bag, notes: tuple[str, ...]) -> dict[str, Any]:
+    prediction = predictor.predict(bag)
+    names = prediction.label_space.names
+    return {
+        "label": prediction.label,
+        "probability": prediction.probability,
+        "probabilities": dict(zip(names, prediction.probabilities.tolist(), strict=True)),
+        "attention": prediction.attention.tolist(),
+        "notes": list(notes),
+    }

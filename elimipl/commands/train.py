@@ -1,0 +1,130 @@
+"""Train a model on a bag data set and write its two files, with the accuracy and calibration on held-out bags."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from types import FrameType
+
+from bag_generators.errors import InputError
+from elimipl.calibration import Calibration, calibrate
+from elimipl.card import Accuracy, describe, save_model
+from elimipl.commands import STOPPED, arguments
+from elimipl.dataset import BagDataset
+from elimipl.reports import EpochReport
+from elimipl.splits import stratified_splits
+from elimipl.training import Fitted, fit
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `train` asks for."""
+    arguments.add_data(parser)
+    arguments.add_candidates(parser)
+    arguments.add_settings(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to put the model's files")
+    parser.add_argument("--id", default="", help="name of the model (left out: label space, generator and method)")
+    parser.add_argument(
+        "--held-out",
+        type=float,
+        default=0.2,
+        metavar="SHARE",
+        help="share of the bags to measure and calibrate on instead of training; 0 for none (default .2)",
+    )
+    parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="keep the state of the training here")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    arguments.add_quiet(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit, measure, save. Ctrl-C ends after the running epoch and keeps the checkpoint."""
+    if args.resume and args.checkpoint is None:
+        raise InputError("There is no checkpoint to resume from.", "Name its file with --checkpoint.")
+    config = arguments.config_from(args)
+    bags = arguments.with_candidates(arguments.load_data(args.data), args, "as in the data set")
+    training, held_out = _divided(bags.dataset, args.held_out, config.seed)
+    with arguments.progress_bar(args, config.epochs, config.method, "epoch") as bar, _stop_request() as stop:
+
+        def on_epoch(report: EpochReport) -> None:
+            bar.set_postfix(_numbers(report), refresh=False)
+            bar.update(report.epoch - bar.n)
+
+        fitted = fit(
+            training,
+            config,
+            held_out=held_out,
+            on_epoch=on_epoch,
+            should_stop=stop.is_set,
+            checkpoint=args.checkpoint,
+            resume=args.resume,
+            device=args.device,
+        )
+    if fitted.stopped:
+        further = "Go on with --resume." if args.checkpoint else "No model was written."
+        print(f"Stopped after epoch {len(fitted.history)} of {config.epochs}. {further}")
+        return STOPPED
+    accuracy, calibration = _measured(fitted, held_out)
+    card = describe(
+        fitted,
+        training,
+        candidate_scheme=bags.candidate_scheme,
+        candidate_seed=bags.candidate_seed,
+        created_by="python -m elimipl train",
+        model_id=args.id,
+        accuracy=accuracy,
+        calibration=calibration,
+    )
+    path = save_model(fitted, card, args.out)
+    said = "nothing held out" if accuracy is None else f"accuracy {accuracy.value:.3f} on {accuracy.n} held-out bags"
+    print(f"{path}: {card.id}, {said}.")
+    return 0
+
+
+def _divided(dataset: BagDataset, share: float, seed: int) -> tuple[BagDataset, BagDataset | None]:
+    """The bags to train on and those to measure on; copies of one picture stay together."""
+    if share == 0:
+        return dataset, None
+    if not 0 < share < 1:
+        raise InputError(f"A share of {share:g} can't be held out.", "Give a number from 0 to 1, such as .2.")
+    if (dataset.labels < 0).any():
+        raise InputError("Some bags have no true label to measure on.", "Train on all of them with --held-out 0.")
+    train, test = stratified_splits(dataset.labels, 1, 1 - share, seed, dataset.groups)[0]
+    return dataset.subset(train), dataset.subset(test)
+
+
+def _measured(fitted: Fitted, held_out: BagDataset | None) -> tuple[Accuracy | None, Calibration | None]:
+    if held_out is None:
+        return None, None
+    outputs = fitted.predict(held_out)
+    right = outputs.accuracy(held_out.labels)
+    said = f"{len(held_out)} held-out bags of other pictures than the training bags"
+    return (
+        None if right is None else Accuracy(right, len(held_out), said),
+        calibrate(outputs.probabilities, held_out.labels, said),
+    )
+
+
+def _numbers(report: EpochReport) -> dict[str, str]:
+    """What the bar shows beside the epochs."""
+    held_out = report.held_out_accuracy
+    shown = {"loss": f"{report.losses['total']:.3f}"}
+    return shown if held_out is None else {**shown, "held_out": f"{held_out:.3f}"}
+
+
+@contextmanager
+def _stop_request() -> Iterator[Event]:
+    """An event that the first Ctrl-C sets; the second one interrupts as usual."""
+    asked = Event()
+
+    def ask(_signal: int, _frame: FrameType | None) -> None:
+        asked.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
