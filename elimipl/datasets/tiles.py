@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators import InputError
-from bag_generators.parallel import generate_many
+from bag_generators import InputError, generate_many
 from elimipl.dataset import BagDataset
 from elimipl.labels import LESION5, TISSUE7, LabelSpace
 
