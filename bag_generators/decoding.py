@@ -60,9 +60,7 @@ def decode(data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
     kind = detect_kind(data)
     if kind not in _READERS:
         found = f"it looks like {kind}" if kind else "its kind is unknown"
-        raise InputError(
-            f"This is not an image we can read: {found}.", "Give a PNG, JPEG, TIFF, BMP or WebP picture."
-        )
+        raise InputError(f"This is not an image we can read: {found}.", "Give a PNG, JPEG, TIFF, BMP or WebP picture.")
     _hush_pillow()
     try:
         return _decode_as(kind, data)
@@ -118,9 +116,7 @@ def _explained(kind: str, error: Exception) -> InputError:
         return InputError("The picture carries damaged or unsafe metadata.", EXPORT_AGAIN)
     unknown_tiff_compression = kind == "TIFF" and isinstance(error.__cause__, KeyError)
     if unknown_tiff_compression or any(words in text.lower() for words in _UNSUPPORTED):
-        return InputError(
-            f"This kind of {kind} stores its pixels in a way we can't read.", "Save it as 8-bit RGB."
-        )
+        return InputError(f"This kind of {kind} stores its pixels in a way we can't read.", "Save it as 8-bit RGB.")
     return InputError(f"The {kind} picture is incomplete or damaged.", EXPORT_AGAIN)
 
 

@@ -120,8 +120,16 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         raise InputError(f"The file “{name}” can't be read.", "Check the path or choose another file.") from None
 
 
+def printable(text: str) -> str:
+    """Names are strangers' text: control and direction marks become �, so that they can't disturb a line.
+
+    >>> printable("\u202egnp.exe")
+    '�gnp.exe'
+    """
+    return "".join(character if character.isprintable() else "�" for character in text)
+
+
 def _shown(path: str) -> str:
     """A file name fit for a sentence: no folders, no control or direction marks, at most 60 characters."""
-    name = Path(path).name or path
-    name = "".join(character if character.isprintable() else "�" for character in name)
+    name = printable(Path(path).name or path)
     return name if len(name) <= 60 else f"{name[:40]}…{name[-19:]}"

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
@@ -68,9 +69,7 @@ def generate_with_notes(
     generate(name, blank, **params)  # a blank picture tells whether the name and the parameters are right
 
     def counted() -> Iterator[tuple[AnyPath, Outcome]]:
-        stream = (
-            (outcome_of(name, file, params) for file in files) if count == 1 else _spread(name, files, count, params)
-        )
+        stream = _one_by_one(name, files, params) if count == 1 else _spread(name, files, count, params)
         for done, (file, outcome) in enumerate(zip(files, stream, strict=True), start=1):
             if progress is not None:
                 progress(done, len(files))
@@ -85,6 +84,15 @@ def _number_of_workers(wanted: int | None, n_files: int) -> int:
     if os.name != "posix" or (wanted is None and n_files < _FEW_FILES):
         return 1
     return max(1, min(wanted or len(os.sched_getaffinity(0)), n_files))
+
+
+def _one_by_one(name: str, files: list[AnyPath], params: dict[str, Any]) -> Iterator[Outcome]:
+    """The outcomes made in this process. The matrices are small: a second BLAS thread costs more than it helps."""
+    libraries = ThreadpoolController()
+    for file in files:
+        with libraries.limit(limits=1, user_api="blas"):
+            outcome = outcome_of(name, file, params)
+        yield outcome
 
 
 def _spread(name: str, files: list[AnyPath], count: int, params: dict[str, Any]) -> Iterator[Outcome]:
