@@ -26,7 +26,10 @@ _SMALLEST = 1e-30
 
 @dataclass(frozen=True)
 class Calibration:
-    """A temperature, the calibration error (ECE) before and after it, and the n bags it was fitted on."""
+    """A temperature and the calibration error (ECE) before and after it, on the n bags it was fitted on.
+
+    One number fitted on n bags: on other bags the error after it is a little larger than `ece_after`.
+    """
 
     temperature: float
     ece_before: float

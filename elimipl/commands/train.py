@@ -100,7 +100,7 @@ def _measured(fitted: Fitted, held_out: BagDataset | None) -> tuple[Accuracy | N
         return None, None
     outputs = fitted.predict(held_out)
     right = outputs.accuracy(held_out.labels)
-    said = f"{len(held_out)} held-out bags of other pictures than the training bags"
+    said = "held-out bags of other pictures than the training bags"
     return (
         None if right is None else Accuracy(right, len(held_out), said),
         calibrate(outputs.probabilities, held_out.labels, said),

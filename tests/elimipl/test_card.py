@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bag_generators.errors import InputError
-from elimipl.card import Accuracy, Card, save_model, usual_id
+from elimipl.card import Accuracy, Card, describe, save_model, usual_id
 from elimipl.labels import TISSUE7
 
 
@@ -35,8 +35,6 @@ def test_a_card_says_what_fitted_and_data_know(toy_card, toy_dataset):
 
 
 def test_augmented_copies_count_once(toy_fitted, toy_dataset):
-    from elimipl.card import describe
-
     copies = replace(toy_dataset, groups=toy_dataset.groups // 2)
     card = describe(toy_fitted, copies, candidate_scheme="", created_by="")
     assert card.training_data.counts == {"blue": 4, "pink": 4, "white": 4}

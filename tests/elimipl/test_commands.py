@@ -1,10 +1,13 @@
 """The command line: every command on a toy task, every failure a sentence."""
 
+import io
 import json
 import re
 import signal
 import subprocess
 import sys
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -13,11 +16,11 @@ import pytest
 
 from elimipl.card import Card
 from elimipl.commands import COMMANDS, main
-from elimipl.commands import fetch as fetch_command
 from elimipl.commands import models as models_command
 from elimipl.commands import train as train_command
 from elimipl.dataset import BagDataset
 from elimipl.predictor import Predictor
+from tests.elimipl.range_server import Behaviour, serve
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ["--epochs", "4", "--hidden", "8", "--batch", "8", "--device", "cpu", "--quiet"]
@@ -190,20 +193,21 @@ def test_the_models_that_ship_are_listed_and_whole(capsys):
 
 
 def test_fetch_a_few_tiles_and_a_whole_set(tmp_path, monkeypatch, capsys):
-    def few(dataset, per_class, folder, *, classes, seed, base_url, progress):
-        for done in range(3):
-            progress("reading the list of tiles", done, 0)
-            progress("fetching tiles", done, 2)
-        return [folder / f"{dataset}-{name}-{per_class}-{seed}" for name in classes]
-
-    monkeypatch.setattr(fetch_command, "fetch_tiles", few)
-    assert run("fetch", "--out", tmp_path, "--per-class", 2, "--classes", "TUM", "STR") == 0
-    assert capsys.readouterr().out == f"2 tiles of CRC-VAL-HE-7K (CC BY 4.0) are in {tmp_path}.\n"
-
-    monkeypatch.setattr(fetch_command, "fetch_whole", lambda *_, **__: tmp_path / "set.zip")
-    monkeypatch.setattr(fetch_command, "unpack", lambda archive, folder, progress: [archive] * 5)
-    assert run("fetch", "NCT-CRC-HE-100K", "--whole", "--out", tmp_path, "--quiet") == 0
-    assert "5 tiles of NCT-CRC-HE-100K" in capsys.readouterr().out
+    monkeypatch.setenv("no_proxy", "*")
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in ("STR", "TUM", "ADI"):
+            for i in range(5):
+                archive.writestr(f"CRC-VAL-HE-7K/{name}/{name}-{i}.tif", f"tile {i} of {name}")
+    few, whole = tmp_path / "few", tmp_path / "whole"
+    with serve(Behaviour({"CRC-VAL-HE-7K.zip": content.getvalue()})) as address:
+        assert run("fetch", "--out", few, "--per-class", 2, "--classes", "TUM", "STR", "--url", address) == 0
+        assert run("fetch", "CRC-VAL-HE-7K", "--whole", "--out", whole, "--url", address, "--quiet") == 0
+    said = capsys.readouterr()
+    assert f"4 tiles of CRC-VAL-HE-7K (CC BY 4.0) are in {few}.\n15 tiles" in said.out
+    assert "4/4" in said.err
+    assert sorted(path.parent.name for path in few.rglob("*.tif")) == ["STR", "STR", "TUM", "TUM"]
+    assert len(list(whole.rglob("*.tif"))) == 15
 
 
 def test_doctor_examines_the_models(toy_folder, capsys):
@@ -257,8 +261,6 @@ def test_every_failure_is_a_sentence(case, data, tiles, tmp_path, monkeypatch, c
 
 
 def test_bags_without_labels_can_only_be_trained_on(toy_dataset, tmp_path, capsys):
-    from dataclasses import replace
-
     path = tmp_path / "unlabelled.safetensors"
     replace(toy_dataset, labels=np.full(len(toy_dataset), -1)).save(path)
     assert run("train", path, "--out", tmp_path, *QUICK) == 2

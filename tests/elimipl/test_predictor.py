@@ -14,6 +14,7 @@ from safetensors.numpy import load_file, save
 from bag_generators import generate
 from bag_generators.errors import InputError
 from elimipl.calibration import temper
+from elimipl.card import describe, save_model
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
@@ -50,8 +51,6 @@ def test_the_saved_model_is_the_fitted_one(toy_folder, toy_fitted, toy_dataset, 
 @pytest.mark.parametrize("preset", ["paper", "published", "default"])
 @pytest.mark.parametrize("method", ["elimipl", "demipl"])
 def test_every_kind_of_model_survives_its_file(preset, method, toy_dataset, toy_card, toy_bag, tmp_path):
-    from elimipl.card import describe, save_model
-
     config = Config.preset(preset, method=method, hidden=8, epochs=1, scaling="robust")
     fitted = fit(toy_dataset, config, device="cpu")
     card = describe(fitted, toy_dataset, candidate_scheme="", created_by="")
