@@ -167,6 +167,17 @@ def list_models(folder: Path | None = None) -> tuple[Card, ...]:
     return tuple(Card.read(path) for path in model_file.card_paths(folder).values())
 
 
+def usable_models(folder: Path | None = None) -> tuple[tuple[Card, ...], tuple[InputError, ...]]:
+    """The cards that can be read, and what is wrong with each of the others: one bad file spoils no good one."""
+    cards, problems = [], []
+    for path in model_file.card_paths(folder).values():
+        try:
+            cards.append(Card.read(path))
+        except InputError as error:
+            problems.append(error)
+    return tuple(cards), tuple(problems)
+
+
 def _config(card: Card) -> Config:
     try:
         config = Config.from_dict(card.config)
