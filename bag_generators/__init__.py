@@ -3,6 +3,7 @@
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.image import TissueImage, load, tiles
+from bag_generators.parallel import generate_many
 from bag_generators.registry import GENERATORS, Generator, generate
 
-__all__ = ["GENERATORS", "Bag", "Generator", "InputError", "TissueImage", "generate", "load", "tiles"]
+__all__ = ["GENERATORS", "Bag", "Generator", "InputError", "TissueImage", "generate", "generate_many", "load", "tiles"]

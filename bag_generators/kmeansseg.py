@@ -40,23 +40,24 @@ def kmeansseg(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, 
     of the block's one-level db4 wavelet transform.
     """
     clusters = choose_k(block_features(working))
-    by_area = np.argsort(-np.bincount(clusters.labels, minlength=len(clusters.centres)), kind="stable")
-    rank = np.empty(len(by_area), dtype=np.int8)
-    rank[by_area] = np.arange(len(by_area))
+    areas = np.bincount(clusters.labels)
+    by_area = np.lexsort((*clusters.centres.T[::-1], -areas))  # equal areas: the darker first
+    rank = np.empty(len(areas), dtype=np.int8)
+    rank[by_area] = np.arange(len(areas))
     cells = rank[clusters.labels].reshape(_PER_SIDE, _PER_SIDE)
-    return clusters.centres[by_area].astype(np.float32), LabelRegions(cells, shape, len(by_area))
+    return clusters.centres[by_area].astype(np.float32), LabelRegions(cells, shape, len(areas))
 
 
 def choose_k(points: np.ndarray) -> Clustering:
     """Cluster with k = 2, 3, … up to 16 until the clusters are tight or another one gains little.
 
     With D(k) = Σ_blocks (squared distance to the own centroid)², stop at the first k with D(k) < 1e5, or k ≥ 3
-    and D(k−1) − D(k) < 2e8. With fewer than k distinct blocks the clustering stops growing.
+    and D(k−1) − D(k) < 2e8. Where all blocks are equal there is one cluster.
     """
     before = np.inf
     for clusters in grow(points, _MOST_CLUSTERS):
-        spread = float(np.square(clusters.distances).sum())
-        if spread < _TIGHT or (len(clusters.centres) >= 3 and before - spread < _LITTLE_GAIN):
+        k, spread = len(clusters.centres), float(np.square(clusters.distances).sum())
+        if k >= 2 and (spread < _TIGHT or (k >= 3 and before - spread < _LITTLE_GAIN)):
             break
         before = spread
     return clusters
@@ -68,33 +69,33 @@ def block_features(working: np.ndarray) -> np.ndarray:
     means = cv2.resize(ycbcr, (_PER_SIDE, _PER_SIDE), interpolation=cv2.INTER_AREA)  # whole numbers / 16: exact
     blocks = ycbcr[:, :, 0].reshape(_PER_SIDE, BLOCK, _PER_SIDE, BLOCK).swapaxes(1, 2)
     details = blocks.reshape(_PER_SIDE, _PER_SIDE, BLOCK * BLOCK) @ _DETAILS  # (56, 56, 33)
-    energy = np.add.reduceat(np.square(details), _BANDS, axis=2)
+    energy = np.square(details, out=details) @ _BANDS
     return np.concatenate([means, np.sqrt(energy)], axis=2).reshape(-1, 6)
 
 
 def to_ycbcr(rgb: np.ndarray) -> np.ndarray:
     """Studio-range YCbCr rounded to whole numbers, (H, W, 3) float64, from (H, W, 3) uint8 RGB."""
-    return np.floor(cv2.transform(rgb.astype(np.float64), _YCBCR))
+    ycbcr = cv2.transform(rgb.astype(np.float64), _YCBCR)
+    return np.floor(ycbcr, out=ycbcr)
 
 
-def _detail_matrix() -> tuple[np.ndarray, list[int]]:
-    """(16, 33) matrix D and band starts: the squared length of a band of `block @ D` is that band's mean square.
+def _detail_matrices() -> tuple[np.ndarray, np.ndarray]:
+    """(16, 33) and (33, 3): `(block @ first)² @ second` is the mean square of a block's three detail bands.
 
-    One level of db4 turns 4 samples into 5 coarse and 5 detail ones, both linear in the samples. Only the length
-    of a band matters, so each 5×4 map is replaced by the square root of its Gram matrix, at most 4×4.
+    One level of db4 turns 4 samples into 5 coarse and 5 detail ones, both linear in the samples. Only the mean
+    square of a band matters, so each of these 5×4 maps is replaced by the square root of its Gram matrix.
     """
-    identity = np.eye(BLOCK)
-    coarse, detail = (_shortest(part) for part in pywt.dwt(identity, "db4", axis=0))
-    bands = [np.kron(detail, coarse), np.kron(coarse, detail), np.kron(detail, detail)]  # horizontal: rows differ
-    starts = np.cumsum([0] + [len(band) for band in bands[:-1]])
-    return np.ascontiguousarray(np.vstack(bands).T), starts.tolist()
+    coarse, detail = (_gram_root(part) for part in pywt.dwt(np.eye(BLOCK), "db4", axis=0))
+    horizontal, vertical, diagonal = np.kron(detail, coarse), np.kron(coarse, detail), np.kron(detail, detail)
+    bands = (horizontal, vertical, diagonal)
+    return np.vstack(bands).T.copy(), np.repeat(np.eye(3), [len(band) for band in bands], axis=0)
 
 
-def _shortest(transform: np.ndarray) -> np.ndarray:
-    """The matrix with the fewest rows that gives vectors of the same RMS contribution (per coefficient)."""
+def _gram_root(transform: np.ndarray) -> np.ndarray:
+    """The shortest matrix that gives vectors of the same squared length as `transform`, per row of `transform`."""
     values, vectors = np.linalg.eigh(transform.T @ transform / len(transform))
-    kept = values > 1e-12 * values.max()
+    kept = values > 1e-12
     return np.asarray((vectors[:, kept] * np.sqrt(values[kept])).T)
 
 
-_DETAILS, _BANDS = _detail_matrix()
+_DETAILS, _BANDS = _detail_matrices()

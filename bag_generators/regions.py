@@ -110,7 +110,7 @@ class BoxRegions(Regions):
     `boxes` is (n, 4) int: x0, y0, x1, y1 with x1 and y1 exclusive.
     """
 
-    def __init__(self, boxes: np.ndarray, shape: Size) -> None:
+    def __init__(self, boxes: np.ndarray | Sequence[Box], shape: Size) -> None:
         self.boxes = np.array(boxes, dtype=np.int64)
         self.boxes.flags.writeable = False
         self.shape = shape

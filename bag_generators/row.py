@@ -1,5 +1,8 @@
 """Row: one instance per row of the colour grid, compared with the rows above and below (8×9)."""
 
+from functools import lru_cache
+from itertools import pairwise
+
 import numpy as np
 
 from bag_generators.grid import CELLS, colour_grid
@@ -13,6 +16,15 @@ FEATURE_NAMES = (
 )
 
 
+def _comparisons() -> np.ndarray:
+    """(24, 8): per row itself, itself less the row above, itself less the row below; the edges wrap around."""
+    own = np.eye(CELLS)
+    return np.stack([own, own - np.roll(own, -1, axis=0), own - np.roll(own, 1, axis=0)], axis=1).reshape(-1, CELLS)
+
+
+_COMPARISONS = _comparisons()
+
+
 def row(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxRegions]:
     """Row bag of a 224×224 working copy: features (8, 9) and full-width bands, top to bottom.
 
@@ -20,11 +32,11 @@ def row(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxReg
     neighbours.
     """
     rows = colour_grid(working).mean(axis=1)  # (8, 3)
-    features = np.hstack([rows, rows - np.roll(rows, 1, axis=0), rows - np.roll(rows, -1, axis=0)])
-    return features.astype(np.float32), BoxRegions(_bands(shape), shape)
+    return (_COMPARISONS @ rows).reshape(CELLS, 9).astype(np.float32), _regions(shape)
 
 
-def _bands(shape: tuple[int, int]) -> np.ndarray:
+@lru_cache(maxsize=64)
+def _regions(shape: tuple[int, int]) -> BoxRegions:
     height, width = shape
     y = edges(CELLS, height)
-    return np.column_stack([np.zeros_like(y[:-1]), y[:-1], np.full_like(y[:-1], width), y[1:]])
+    return BoxRegions([(0, top, width, bottom) for top, bottom in pairwise(y)], shape)

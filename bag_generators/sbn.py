@@ -1,5 +1,8 @@
 """SBN, single blob with neighbours: a 2×2 blob of the colour grid and its four neighbours (9×15)."""
 
+from functools import lru_cache
+from itertools import product
+
 import numpy as np
 
 from bag_generators.grid import CELLS, colour_grid
@@ -14,9 +17,26 @@ FEATURE_NAMES = (
         for colour in _COLOURS
     ),
 )
-_CENTRES = np.array([(a, b) for a in (2, 3, 4) for b in (2, 3, 4)])  # (row, column), row-major
-_OFFSETS = np.array([(0, 0), (0, -2), (0, 2), (-2, 0), (2, 0)])  # centre, left, right, up, down
-_ROWS, _COLUMNS = np.moveaxis(_CENTRES[:, None] + _OFFSETS[None], -1, 0)  # (9, 5) each
+_CENTRES = tuple(product((2, 3, 4), repeat=2))  # (row, column) of the upper left cell, row-major
+_SIDES = ((0, -2), (0, 2), (-2, 0), (2, 0))  # left, right, up, down
+
+
+def _comparisons() -> np.ndarray:
+    """(45, 64): per centre the blob itself, then each neighbour less the blob, as weights of the grid's cells."""
+    weights = []
+    for a, b in _CENTRES:
+        own = _blob(a, b)
+        weights += [own, *(_blob(a + down, b + right) - own for down, right in _SIDES)]
+    return np.array(weights)
+
+
+def _blob(a: int, b: int) -> np.ndarray:
+    weights = np.zeros((CELLS, CELLS))
+    weights[a : a + 2, b : b + 2] = 0.25
+    return weights.ravel()
+
+
+_COMPARISONS = _comparisons()
 
 
 def sbn(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxRegions]:
@@ -25,15 +45,11 @@ def sbn(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxReg
     With blob(a, b) the mean RGB of the cells [a..a+1, b..b+1] and B0 the centre blob: B0, then
     blob(a, b−2) − B0, blob(a, b+2) − B0, blob(a−2, b) − B0, blob(a+2, b) − B0 for a, b ∈ {2, 3, 4}.
     """
-    grid = colour_grid(working)
-    pairs = grid[:-1] + grid[1:]
-    blobs = (pairs[:, :-1] + pairs[:, 1:]) / 4  # (7, 7, 3)
-    features = blobs[_ROWS, _COLUMNS]  # (9, 5, 3)
-    features[:, 1:] -= features[:, :1]
-    return features.reshape(9, 15).astype(np.float32), BoxRegions(_boxes(shape), shape)
+    cells = colour_grid(working).reshape(CELLS**2, 3)
+    return (_COMPARISONS @ cells).reshape(len(_CENTRES), 15).astype(np.float32), _regions(shape)
 
 
-def _boxes(shape: tuple[int, int]) -> np.ndarray:
+@lru_cache(maxsize=64)
+def _regions(shape: tuple[int, int]) -> BoxRegions:
     y, x = (edges(CELLS, length) for length in shape)
-    a, b = _CENTRES.T
-    return np.column_stack([x[b], y[a], x[b + 2], y[a + 2]])
+    return BoxRegions([(x[b], y[a], x[b + 2], y[a + 2]) for a, b in _CENTRES], shape)
