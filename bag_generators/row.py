@@ -19,7 +19,8 @@ FEATURE_NAMES = (
 def _comparisons() -> np.ndarray:
     """(24, 8): per row itself, itself less the row above, itself less the row below; the edges wrap around."""
     own = np.eye(CELLS)
-    return np.stack([own, own - np.roll(own, -1, axis=0), own - np.roll(own, 1, axis=0)], axis=1).reshape(-1, CELLS)
+    above, below = np.roll(own, -1, axis=1), np.roll(own, 1, axis=1)
+    return np.stack([own, own - above, own - below], axis=1).reshape(-1, CELLS)
 
 
 _COMPARISONS = _comparisons()
