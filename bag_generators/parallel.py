@@ -30,7 +30,7 @@ from bag_generators.worker import Outcome, outcome_of
 AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[int, int], None]
 
-_FEW_FILES = 48  # starting workers takes about as long as this many tiles
+_FEW_FILES = 100  # starting workers takes about as long as this many tiles
 _AHEAD = 4  # files handed to a worker before it has answered, so that it never waits for us
 _WINDOW = 16  # results a worker, kept while an earlier file is not done: bounds the memory
 _CRASHED = InputError("Reading this file stopped the program that reads it.", "Export it again as PNG.")
@@ -83,7 +83,8 @@ def _number_of_workers(wanted: int | None, n_files: int) -> int:
         raise InputError(f"{wanted} workers can't do anything.", "Ask for at least 1.")
     if os.name != "posix" or (wanted is None and n_files < _FEW_FILES):
         return 1
-    return max(1, min(wanted or len(os.sched_getaffinity(0)), n_files))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(wanted or cores, n_files))
 
 
 def _one_by_one(name: str, files: list[AnyPath], params: dict[str, Any]) -> Iterator[Outcome]:
