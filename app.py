@@ -1,17 +1,42 @@
-"""Explore: choose a picture, choose a generator, see the bag."""
+"""Explore: upload a picture, get the class, see and question what the model looked at."""
 
 import streamlit as st
 
-from ui import wording
-from ui.bag_view import show_bag
-from ui.generator_panel import choose_generator
-from ui.page import start_page
-from ui.picture_panel import choose_picture
+from bag_generators import InputError
+from ui.explore.analysis import analyse, true_index
+from ui.explore.candidates import choose_candidates
+from ui.explore.checks import show_checks
+from ui.explore.field import choose_field
+from ui.explore.method import choose_generator, choose_model
+from ui.explore.overlay import show_overlay
+from ui.explore.picture import choose_picture
+from ui.explore.result import show_result
+from ui.explore.take_away import show_take_away
+from ui.page import show_error, show_notes, start_page
 
 start_page("Explore")
 with st.sidebar:
-    image, sample = choose_picture()
-    generator = choose_generator()
-    outlined = st.toggle(wording.OUTLINE_LABEL, value=True, key="outlines", bind="query-params")
-if image is not None:
-    show_bag(image, generator, outlined)
+    picture = choose_picture()
+    predictor = choose_model(choose_generator())
+if picture is None or predictor is None:
+    st.stop()
+with st.sidebar:
+    labels = predictor.card.label_space
+    candidates = choose_candidates(labels, true_index(labels, picture.sample), picture.sample)
+
+show_notes(picture.image.notes)
+try:
+    view = choose_field(picture, predictor)
+    analysis = analyse(view, picture.sample, predictor, candidates)
+except InputError as error:
+    show_error(error)
+    st.stop()
+
+show_checks(analysis)
+with st.container(key="panels"):
+    left, right = st.columns([1.15, 1], gap="large")
+with left:
+    show_overlay(analysis)
+with right:
+    show_result(analysis)
+    show_take_away(analysis)

@@ -1,8 +1,19 @@
-"""Answers kept between reruns, looked up by the picture's sha256 (never by array: large arrays are sampled)."""
+"""Answers kept between reruns, looked up by the picture's sha256 (never by array: large arrays are sampled).
+
+Everything kept here is read-only, so one copy can serve every visitor who has the same picture.
+"""
 
 import streamlit as st
 
 from bag_generators import Bag, TissueImage, generate
+from elimipl import explain
+from elimipl.predictor import Prediction, Predictor
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def predictor(model_id: str, sha256: str) -> Predictor:
+    """A shipped model. `sha256` is the one on its card, so that a replaced model is read anew."""
+    return Predictor.load(model_id)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -11,5 +22,24 @@ def _bag(sha256: str, generator: str, params: tuple[tuple[str, object], ...], _i
 
 
 def bag_of(image: TissueImage, generator: str, **params: object) -> Bag:
-    """The bag of a picture. Bags are read-only, so one copy can serve every visitor with the same picture."""
+    """The bag of a picture."""
     return _bag(image.sha256, generator, tuple(sorted(params.items())), image)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _explanation(image: str, model: str, kind: str, _predictor: Predictor, _bag: Bag):
+    scores = {"leave_one_out": explain.leave_one_out, "integrated_gradients": explain.integrated_gradients}[kind](
+        _predictor, _bag
+    )
+    scores.flags.writeable = False
+    return scores
+
+
+def explanation(kind: str, model: Predictor, bag: Bag):
+    """Leave-one-out or integrated gradients of every instance and class, (n, k)."""
+    return _explanation(bag.image_sha256, model.card.sha256, kind, model, bag)
+
+
+def prediction_of(model: Predictor, bag: Bag) -> Prediction:
+    """The prediction for a bag; fast enough not to be kept."""
+    return model.predict(bag)

@@ -1,14 +1,32 @@
 """The frame of every page: title, navigation, the one line that says what this is not, and errors."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from bag_generators import InputError
 from ui import wording
+from ui.threads import one_thread_each
+
+ICON = Path(__file__).resolve().parents[1] / "assets" / "icon.png"
+# Streamlit leaves much room around the page and keeps columns side by side down to the width of a phone. Panels (a
+# container whose key begins with “panels”) stand below each other already in a narrow window.
+STYLE = """<style>
+.stMainBlockContainer {padding-top: 2.2rem; padding-bottom: 3rem}
+@media (max-width: 1200px) {
+  .stMainBlockContainer {padding-left: 1.5rem; padding-right: 1.5rem}
+  [class*="st-key-panels"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
+  [class*="st-key-panels"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > .stColumn
+    {flex: 1 1 100%; min-width: 100%}
+}
+</style>"""
 
 
 def start_page(title: str) -> None:
     """Call first on every page."""
-    st.set_page_config(page_title=f"{title} · {wording.APP_TITLE}", page_icon=":material/biotech:", layout="wide")
+    st.set_page_config(page_title=f"{title} · {wording.APP_TITLE}", page_icon=str(ICON), layout="wide")
+    st.html(STYLE)
+    one_thread_each()
     with st.sidebar:
         for path, label, icon in wording.PAGES:
             st.page_link(path, label=label, icon=icon)
@@ -19,6 +37,12 @@ def start_page(title: str) -> None:
 def show_error(error: InputError) -> None:
     """One sentence on what happened, one on what to do."""
     st.error(f"**{escape(error.what)}** {escape(error.fix)}", icon=":material/error:")
+
+
+def show_notes(notes: tuple[str, ...]) -> None:
+    """What was converted on loading."""
+    for note in notes:
+        st.info(escape(note), icon=":material/info:")
 
 
 def escape(text: str) -> str:

@@ -4,41 +4,60 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SCALES = ("linear", "log", "rank")
+SCALES = ("linear", "contrast", "log", "rank")
 LOG_FLOOR = 1e-3  # scores below a thousandth of the largest share the darkest colour of the log scale
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ColouredScores:
-    """Scores ready to paint: `values` (n,) in `low`..`high`, the raw scores, and whether zero is the middle."""
+    """Scores ready to paint: `values` (n,) in `low`..1, and the raw scores that belong to them."""
 
     raw: np.ndarray
     values: np.ndarray
-    low: float
-    high: float
+    scale: str
     signed: bool
+    reach: tuple[float, float]
+    """Raw sizes at both ends of the scale."""
+
+    @property
+    def low(self) -> float:
+        return -1.0 if self.signed else 0.0
+
+    def ticks(self, count: int = 5) -> tuple[list[float], list[str]]:
+        """Even places on the colour scale and the raw scores they stand for."""
+        places = np.linspace(self.low, 1.0, count)
+        sizes = np.copysign(self._size_at(np.abs(places)), places)
+        return places.tolist(), [f"{size:.4g}" for size in sizes]
+
+    def _size_at(self, strength: np.ndarray) -> np.ndarray:
+        start, end = self.reach
+        if self.scale == "rank":
+            sizes = np.sort(np.abs(self.raw))
+            return np.interp(strength, np.linspace(0, 1, len(sizes)), sizes)
+        if self.scale == "log":
+            return end * LOG_FLOOR ** (1.0 - strength)
+        return start + strength * (end - start)
 
 
 def coloured(raw: np.ndarray, scale: str, signed: bool = False, fixed: bool = False) -> ColouredScores:
     """Scale raw scores (n,) for colouring.
 
     Unsigned scores run 0..1 after scaling, signed ones −1..1 with zero in the middle, so that a colour means the
-    same on both sides. `fixed` maps the linear scale to the whole of 0..1 (or −1..1) instead of the largest score
-    of this bag, so that several maps can be compared.
+    same on both sides. `linear` starts at zero, `contrast` at the smallest score. `fixed` lets the linear scale run
+    to 1 instead of to the largest score of this bag, so that several maps can be compared.
     """
     raw = np.asarray(raw, dtype=np.float64)
     size = np.abs(raw) if signed else np.maximum(raw, 0.0)
-    largest = float(size.max(initial=0.0))
+    end = 1.0 if fixed and scale == "linear" else float(size.max()) or 1.0
+    start = float(size.min()) if scale == "contrast" and not signed and size.min() < end else 0.0
     if scale == "rank":
         strength = _midranks(size)
-    elif largest == 0.0:
-        strength = np.zeros_like(size)
     elif scale == "log":
-        strength = 1.0 + np.log10(np.clip(size / largest, LOG_FLOOR, 1.0)) / -np.log10(LOG_FLOOR)
+        strength = 1.0 - np.log10(np.clip(size / end, LOG_FLOOR, 1.0)) / np.log10(LOG_FLOOR)
     else:
-        strength = size if fixed else size / largest
+        strength = (size - start) / (end - start)
     values = np.sign(raw) * strength if signed else strength
-    return ColouredScores(raw, values, -1.0 if signed else 0.0, 1.0, signed)
+    return ColouredScores(raw, values, scale, signed, (start, end))
 
 
 def _midranks(size: np.ndarray) -> np.ndarray:

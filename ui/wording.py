@@ -1,14 +1,18 @@
-"""Every text a person reads more than once, in one place."""
+"""Every text a person reads, in one place."""
+
+from collections.abc import Sequence
+
+import numpy as np
 
 APP_TITLE = "ELIMIPL pathology explorer"
 NOT_A_DEVICE = "For teaching and research. Not a medical device: never use it for a diagnosis."
 
-PAGES = (("app.py", "Explore", ":material/biotech:"),)
+PAGES = (("app.py", "Explore", ":material/biotech:"), ("pages/batch.py", "Batch", ":material/stacks:"))
 
 PICTURE_HEADING = "Picture"
-SAMPLE_LABEL = "Sample"
+SAMPLE_LABEL = "or take a sample"
 SAMPLE_HELP = "Ready pictures that ship with the app. Phantoms are drawn, so we know which parts carry the class."
-UPLOAD_LABEL = "Or upload your own"
+UPLOAD_LABEL = "Upload a picture"
 UPLOAD_HELP = "PNG, JPEG, TIFF, BMP or WebP of colorectal H&E tissue. The picture stays on this machine."
 UPLOAD_TYPES = ("png", "jpg", "jpeg", "tif", "tiff", "bmp", "webp")
 UPLOAD_IN_USE = "Your upload is shown. Remove it above to return to the samples."
@@ -18,3 +22,155 @@ OUTLINE_LABEL = "Outline the instances"
 BAG_HEADING = "The bag: one row per instance"
 
 EXPECTED_SCALE = "The models expect about 0.5 µm per pixel on a tile of 224 × 224 pixels."
+
+GALLERY_LABEL = "Gallery"
+
+FIELD_HEADING = "Field of view"
+WHOLE_LABEL = "Use the whole picture"
+WHOLE_HELP = "Shrinks the whole picture to one tile. The models learned from single tiles, so expect less."
+SCALE_LABEL = "Micrometres per pixel of this picture"
+SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
+LEFT_LABEL = "Left edge (px)"
+TOP_LABEL = "Top edge (px)"
+CLASSIFYING = "Classifying tiles…"
+OVERVIEW_HINT = "Click in the picture to move the field of view."
+
+MODEL_HEADING = "Model"
+NO_MODEL = "No model for this generator is installed. Restore assets/models or choose another generator."
+SPACE_LABEL = "Label space"
+SPACE_HELP = "Tissue: seven tissue types of colorectal slides. Lesion: healthy mucosa, three adenomas, adenocarcinoma."
+SPACE_TITLES = {"tissue7": "7 tissues", "lesion5": "5 lesions"}
+METHOD_LABEL = "Method"
+METHOD_HELP = "ELIMIPL uses candidate and non-candidate labels; DEMIPL, its predecessor, only the candidates."
+NO_ACCURACY = "The accuracy of this model was not measured."
+
+CANDIDATES_HEADING = "Candidate labels"
+CANDIDATES_HELP = (
+    "What the crowd says the picture may show. The model answers without them; they tell candidate from non-candidate."
+)
+CANDIDATE_SOURCES = {"sample": "Sample", "crowd": "Crowd of three", "hand": "By hand"}
+ASSUMED_LABEL = "Label the annotators should be shown"
+ASSUMED_HELP = "The true label of this picture is unknown; the simulated annotators need one to be unsure about."
+CROWD_SEED_LABEL = "Seed of the simulated annotators"
+NO_CANDIDATE = "No label chosen: every label counts as a candidate."
+
+RAW_LABEL = "Raw output of the network"
+RAW_HELP = "Off: calibrated probabilities. On: what the network's head gives, as in the paper's figures."
+OUTSIDE_LABEL = "of the probability lies outside the candidate set."
+OUTSIDE_HELP = "What the model gives to labels that the candidate set rules out. ELIMIPL learns to keep it small."
+
+WHAT_IF_HEADING = "What if some instances were not there?"
+WHAT_IF_LABEL = "Remove instances"
+WHAT_IF_HELP = "The model predicts again from the instances that stay. Outlined ghost bars show the answer before."
+ALL_REMOVED = "At least one instance has to stay, so nothing is removed."
+WHAT_ATTENTION_IS = (
+    "Attention says how much each instance weighs in the bag's average. It is not a segmentation and not proof of "
+    "influence; removing an instance and predicting again is the more faithful test."
+)
+
+SOURCE_LABEL = "Painted on the picture"
+SOURCE_TITLES = {
+    "attention": "Attention",
+    "leave_one_out": "Leave-one-out",
+    "integrated_gradients": "Integrated gradients",
+}
+SOURCE_HELP = (
+    "Attention: the weight of each instance. Leave-one-out: how much the class loses without it. "
+    "Integrated gradients: how much of the class's probability it accounts for."
+)
+MAP_SETTINGS = "Map settings"
+PREDICTED_CLASS = "predicted class"
+MAP_CLASS_LABEL = "For which class"
+MAP_CLASS_HELP = "Attention is the same for all classes; the other maps are about one."
+SCALE_KIND_LABEL = "Scale"
+COLOURS_LABEL = "Colours"
+THRESHOLD_LABEL = "Hide below"
+THRESHOLD_HELP = "As a share of the colour scale."
+FIXED_LABEL = "Same scale for every picture"
+FIXED_HELP = "Colours run from 0 to 1 instead of to the highest score here, so that maps can be compared."
+SIDE_BY_SIDE_LABEL = "Original beside the map"
+
+UNRELIABLE = "Outside what the model knows: treat the result as unreliable."
+IN_SCOPE = "The picture passed all checks: size, tissue, focus, stain, likeness to the training tiles, certainty."
+
+TAKE_AWAY_HEADING = "Take away"
+TAKE_AWAY_LABELS = {"png": "PNG", "report": "Report", "csv": "CSV", "json": "JSON", "geojson": "GeoJSON"}
+TAKE_AWAY_HELP = {
+    "png": "The picture with the map as it is set here, in original pixels.",
+    "report": "A page to print: picture, map, bars, instances, provenance.",
+    "csv": "One row per instance: place, scores, features.",
+    "json": "The result with everything needed to get it again.",
+    "geojson": "The instances as polygons; drag the file onto the picture in QuPath.",
+}
+
+FIGURE_FIVE_HEADING = "Scores of all instances"
+REMOVE_LABEL = "Remove"
+FEATURES_INTRO = "What sets it apart:"
+
+BATCH_INTRO = (
+    f"Classify many tiles at once. Every file gets a row: an answer, or the reason why there is none. {EXPECTED_SCALE}"
+)
+BATCH_UPLOAD_LABEL = "Pictures"
+BATCH_EMPTY = "Choose one or more pictures to begin."
+
+
+def batch_summary(files: int, refused: int, doubtful: int) -> str:
+    """What became of the files, in a sentence."""
+    told = f"**{files - refused} of {files}** files classified"
+    told += f", {doubtful} of them outside what the model knows" if doubtful else ""
+    return told + (f"; {refused} refused, with the reason in the table." if refused else ".")
+
+
+def recorded_candidates(names: list[str]) -> str:
+    """The candidate set that comes with a sample."""
+    return f"Recorded with the sample: {', '.join(names)}."
+
+
+def overview_alt(width: int, height: int, classified: int) -> str:
+    """Screen reader text of the overview."""
+    told = f", {classified} tiles coloured by their class" if classified else ""
+    return f"Overview of the picture, {width} by {height} pixels, with the field of view framed{told}."
+
+
+def bars_alt(names: tuple[str, ...], probabilities: Sequence[float]) -> str:
+    """Screen reader text of the class bars."""
+    told = ", ".join(f"{name} {value:.0%}" for name, value in zip(names, probabilities, strict=True))
+    return f"Class probabilities: {told}."
+
+
+def three_bars_alt(probabilities: np.ndarray, candidates: np.ndarray, true_index: int | None) -> str:
+    """Screen reader text of the three bars of Figure 2."""
+    parts = [] if true_index is None else [f"true label {probabilities[true_index]:.0%}"]
+    for name, members in (("candidates", candidates), ("non-candidates", ~candidates)):
+        if members.any():
+            parts.append(f"average over {name} {probabilities[members].mean():.0%}")
+    return f"Probabilities: {', '.join(parts)}."
+
+
+def map_alt(title: str, scores: np.ndarray) -> str:
+    """Screen reader text of the map on the picture."""
+    return f"{title} painted on the picture; highest at instance {int(scores.argmax())} with {scores.max():.3f}."
+
+
+def nearly_even(attention: np.ndarray) -> str:
+    """Said when the map is almost one colour."""
+    return (
+        f"Attention is almost even here, {attention.min():.3f} to {attention.max():.3f} (an even share is "
+        f"{1 / len(attention):.3f}): the model weighs all instances alike. "
+        "The scales “contrast” and “rank” in the map settings show the order."
+    )
+
+
+def instances_alt(title: str, scores: np.ndarray) -> str:
+    """Screen reader text of the bars over the instances."""
+    return f"{title} of instances 0 to {len(scores) - 1}, from {scores.min():.3f} to {scores.max():.3f}."
+
+
+def agreement_sentence(agreement: float | None) -> str:
+    """Rank agreement of attention and leave-one-out, in words."""
+    if agreement is None:
+        return "Attention and leave-one-out can't be compared here: all instances score the same."
+    strength = (
+        "well" if agreement > 0.6 else "partly" if agreement > 0.2 else "hardly" if agreement > -0.2 else "inversely"
+    )
+    return f"Attention and leave-one-out agree {strength} here: rank correlation {agreement:+.2f}."

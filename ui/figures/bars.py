@@ -58,27 +58,26 @@ def three_bars(
 ) -> go.Figure:
     """The paper's Figure 2: probability of the true label, average over candidates, average over non-candidates."""
     rows = [
-        ("average<br>candidate", _mean(probabilities[candidates]), palette.candidate),
-        ("average<br>non-candidate", _mean(probabilities[~candidates]), palette.non_candidate),
+        ("average candidate", _mean(probabilities[candidates]), palette.candidate),
+        ("average non-candidate", _mean(probabilities[~candidates]), palette.non_candidate),
     ]
     if true_index is not None:
         rows.insert(0, ("true label", float(probabilities[true_index]), palette.true))
     figure = go.Figure()
     figure.add_bar(
-        x=[name for name, _, _ in rows],
-        y=[value for _, value, _ in rows],
+        x=[value for _, value, _ in rows],
+        y=[name for name, _, _ in rows],
+        orientation="h",
         marker={"color": [colour for _, _, colour in rows]},
         text=[f"{value:.1%}" for _, value, _ in rows],
         textposition="outside",
         cliponaxis=False,
-        hovertemplate="%{x}: %{y:.2%}<extra></extra>",
+        hovertemplate="%{y}: %{x:.2%}<extra></extra>",
         showlegend=False,
     )
-    figure.update_layout(bargap=0.35)
-    styled = _style(figure, palette, height=300)
-    styled.update_xaxes(range=None, tickformat=None, showgrid=False)
-    styled.update_yaxes(range=[0, 1.08], tickformat=".0%", gridcolor=palette.grid, tickvals=[0, 0.5, 1])
-    return styled
+    figure.update_layout(bargap=0.3)
+    figure.update_yaxes(categoryorder="array", categoryarray=[name for name, _, _ in rows][::-1])
+    return _style(figure, palette, height=60 + 38 * len(rows))
 
 
 def outside_mass(probabilities: np.ndarray, candidates: np.ndarray) -> float:
@@ -98,7 +97,7 @@ def _style(figure: go.Figure, palette: Palette, height: int) -> go.Figure:
     figure.update_xaxes(range=[0, 1.18], tickformat=".0%", gridcolor=palette.grid, tickvals=[0, 0.25, 0.5, 0.75, 1])
     figure.update_layout(
         height=height,
-        margin={"l": 10, "r": 10, "t": 30, "b": 30},
+        margin={"l": 10, "r": 10, "t": 28, "b": 25},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"color": palette.text, "size": 13},

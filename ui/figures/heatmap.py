@@ -1,5 +1,6 @@
 """Scores painted on the picture: exact cells, raw values on hover, opacity and visibility set in the browser."""
 
+import numpy as np
 import plotly.graph_objects as go
 
 from bag_generators import Bag
@@ -9,6 +10,7 @@ from ui.score_scale import ColouredScores
 COLOUR_MAPS = ("Cividis", "Viridis", "Inferno", "Greys")
 SIGNED_COLOUR_MAP = "PuOr"
 OPACITIES = tuple(step / 10 for step in range(11))
+MAP_HEIGHT, CONTROLS_HEIGHT = 430, 100  # screen px
 START_OPACITY = 6  # index into OPACITIES
 
 
@@ -25,38 +27,30 @@ def add_heatmap(
 
     Plotly takes the edges of the cells, so the map lies on the picture to the pixel; nothing is blurred.
     """
-    painted = [value if abs(value) >= threshold else float("nan") for value in scores.values.tolist()]
-    x_edges, y_edges, values = bag.regions.grid(painted)
-    _, _, raw = bag.regions.grid(scores.raw)
+    x_edges, y_edges, values = bag.regions.grid(scores.values)
+    values = np.where(np.abs(values) >= threshold, values, np.nan)
+    places, raw_scores = scores.ticks()
     figure.add_heatmap(
         x=x_edges,
         y=y_edges,
         z=values,
-        customdata=raw,
         zmin=scores.low,
-        zmax=scores.high,
+        zmax=1.0,
         colorscale=SIGNED_COLOUR_MAP if scores.signed else colours,
         opacity=OPACITIES[START_OPACITY],
-        hovertemplate=title + " %{customdata:.4f}<extra></extra>",
-        hoverongaps=False,
+        hoverinfo="skip",  # the click targets on top answer, with the raw value
         colorbar={
             "title": {"text": title, "side": "right"},
             "thickness": 12,
             "outlinewidth": 0,
             "tickfont": {"color": palette.text},
-            **_raw_ticks(scores),
+            "tickvals": places,
+            "ticktext": raw_scores,
+            "len": 0.9,
         },
         name="heatmap",
     )
     _add_browser_controls(figure, len(figure.data) - 1, palette)
-
-
-def _raw_ticks(scores: ColouredScores) -> dict[str, list[float] | list[str]]:
-    """Colour bar ticks at the scaled positions of the raw values, so that the bar can be read in raw units."""
-    pairs = sorted({(round(float(v), 6), float(r)) for v, r in zip(scores.values, scores.raw, strict=True)})
-    if len(pairs) > 7:
-        pairs = [pairs[round(step * (len(pairs) - 1) / 6)] for step in range(7)]
-    return {"tickvals": [value for value, _ in pairs], "ticktext": [f"{raw:.3g}" for _, raw in pairs]}
 
 
 def _add_browser_controls(figure: go.Figure, trace: int, palette: Palette) -> None:
@@ -67,12 +61,13 @@ def _add_browser_controls(figure: go.Figure, trace: int, palette: Palette) -> No
     ]
     slider = {
         "active": START_OPACITY,
-        "currentvalue": {"prefix": "Opacity ", "font": {"color": palette.text, "size": 12}},
-        "font": {"color": palette.muted, "size": 9},
+        "currentvalue": {"prefix": "Opacity ", "font": {"color": palette.text, "size": 12}, "xanchor": "right"},
+        "font": {"color": palette.muted, "size": 10},
+        "tickcolor": palette.muted,
         "steps": steps,
-        "pad": {"t": 8, "b": 0},
-        "x": 0.3,
-        "len": 0.7,
+        "pad": {"t": 30, "b": 10},
+        "x": 0.45,
+        "len": 0.55,
         "y": 0,
     }
     buttons = [
@@ -86,8 +81,12 @@ def _add_browser_controls(figure: go.Figure, trace: int, palette: Palette) -> No
         "showactive": True,
         "x": 0,
         "xanchor": "left",
-        "y": -0.03,
+        "y": 0,
         "yanchor": "top",
-        "font": {"size": 11},
+        "pad": {"t": 30},
+        "bgcolor": "#FFFFFF",
+        "bordercolor": palette.grid,
+        "font": {"size": 12, "color": "#1F1B24"},
     }
-    figure.update_layout(sliders=[slider], updatemenus=[menu], margin={"b": 70})
+    figure.update_layout(sliders=[slider], updatemenus=[menu], height=CONTROLS_HEIGHT + MAP_HEIGHT)
+    figure.update_layout(margin={"b": CONTROLS_HEIGHT})

@@ -7,13 +7,12 @@ from ui.palette import Palette
 
 
 def instance_bars(
-    scores: np.ndarray,
-    palette: Palette,
-    title: str,
-    truth: np.ndarray | None = None,
-    chosen: int | None = None,
+    scores: np.ndarray, palette: Palette, title: str, truth: np.ndarray | None = None, even_share: bool = False
 ) -> go.Figure:
-    """One bar per instance: positives red and negatives steelblue where the truth of the instances is known."""
+    """One bar per instance: positives red and negatives steelblue where the truth of the instances is known.
+
+    `even_share` marks what every instance would get if the scores, which sum to 1, were all the same.
+    """
     index = np.arange(len(scores))
     figure = go.Figure()
     if truth is None:
@@ -21,17 +20,17 @@ def instance_bars(
     else:
         groups = (("carries the class", truth, palette.positive), ("does not", ~truth, palette.negative))
     for name, members, colour in groups:
-        edge = [palette.text if i == chosen else colour for i in index[members]]
         figure.add_bar(
             x=index[members],
             y=scores[members],
             name=name,
-            marker={"color": colour, "line": {"color": edge, "width": 2}},
+            marker={"color": colour},
             customdata=index[members],
             hovertemplate="instance %{x}: %{y:.4f}<extra></extra>",
             showlegend=truth is not None,
         )
-    figure.add_hline(y=1 / len(scores), line={"color": palette.muted, "dash": "dot", "width": 1})
+    if even_share:
+        figure.add_hline(y=1 / len(scores), line={"color": palette.muted, "dash": "dot", "width": 1})
     figure.update_xaxes(title="instance", dtick=1 if len(scores) <= 12 else 5, gridcolor=palette.grid)
     figure.update_yaxes(title=title, gridcolor=palette.grid, rangemode="tozero")
     return _style(figure, palette)
@@ -54,9 +53,11 @@ def score_histogram(scores: np.ndarray, palette: Palette, title: str) -> go.Figu
 
 
 def _style(figure: go.Figure, palette: Palette) -> go.Figure:
+    figure.update_xaxes(automargin=True)
+    figure.update_yaxes(automargin=True)
     return figure.update_layout(
-        height=260,
-        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+        height=250,
+        margin={"l": 50, "r": 10, "t": 30, "b": 45},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"color": palette.text, "size": 12},

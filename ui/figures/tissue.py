@@ -3,6 +3,7 @@
 import base64
 
 import cv2
+import numpy as np
 import plotly.graph_objects as go
 
 from bag_generators import Bag, TissueImage
@@ -10,6 +11,7 @@ from ui.palette import Palette
 
 DISPLAY_LONG_SIDE = 1024
 JPEG_QUALITY = 88
+LATTICE = 24  # click targets per side
 WHOLE_FIGURE = {"displayModeBar": False, "scrollZoom": False, "responsive": True}
 
 
@@ -73,15 +75,30 @@ def add_outlines(figure: go.Figure, bag: Bag, palette: Palette) -> None:
         )
 
 
-def add_hover_targets(figure: go.Figure, bag: Bag) -> None:
-    """Invisible points at the instances' centres: what the mouse meets when it looks for an instance."""
-    centres = [bag.regions.centre(index) for index in range(len(bag.features))]
+def add_click_targets(figure: go.Figure, bag: Bag, scores: np.ndarray, palette: Palette, title: str) -> None:
+    """A lattice of invisible points: wherever a person clicks or points, the instance below answers.
+
+    Clicks on a heatmap never reach the server, and one point per instance would miss segments of odd shape. The
+    point that was clicked shows itself as a ring, drawn by the browser alone.
+    """
+    height, width = bag.regions.shape
+    ranks = np.argsort(np.argsort(-scores)) + 1
+    points = []
+    for row in range(LATTICE):
+        for column in range(LATTICE):
+            x, y = round((column + 0.5) * width / LATTICE, 1), round((row + 0.5) * height / LATTICE, 1)
+            index = bag.regions.at(x, y)
+            if index is not None:
+                points.append((x, y, index))
     figure.add_scatter(
-        x=[centre[0] for centre in centres],
-        y=[centre[1] for centre in centres],
+        x=[x for x, _, _ in points],
+        y=[y for _, y, _ in points],
         mode="markers",
-        marker={"symbol": "square", "size": 28, "opacity": 0},
-        customdata=list(range(len(centres))),
-        hovertemplate="instance %{customdata}<extra></extra>",
+        marker={"symbol": "circle-open", "size": 22, "opacity": 0, "color": palette.chosen, "line": {"width": 4}},
+        selected={"marker": {"opacity": 1, "color": palette.chosen}},
+        unselected={"marker": {"opacity": 0}},
+        customdata=[index for _, _, index in points],
+        text=[f"{title} {scores[index]:.4f}, rank {ranks[index]} of {len(scores)}" for _, _, index in points],
+        hovertemplate="instance %{customdata}<br>%{text}<extra></extra>",
         name="instances",
     )

@@ -1,0 +1,17 @@
+"""Batch: many pictures at once, one row each."""
+
+import streamlit as st
+
+from ui import wording
+from ui.batch_panel import choose_files, show_rows
+from ui.explore.method import choose_generator, choose_model
+from ui.page import start_page
+
+start_page("Batch")
+st.markdown(wording.BATCH_INTRO)
+with st.sidebar:
+    predictor = choose_model(choose_generator())
+if predictor is None:
+    st.stop()
+if files := choose_files():
+    show_rows(files, predictor)

@@ -1,0 +1,74 @@
+"""Many pictures at once: one answer or one reason for each, never a stop."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from bag_generators import InputError, generate, load
+from bag_generators.quality import measure
+from elimipl.predictor import Predictor
+from elimipl.scope import check
+
+SHOWN_NAME = 80
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True)
+class BatchRow:
+    """What became of one file."""
+
+    file: str
+    label: str = ""
+    probability: float | None = None
+    reliable: bool | None = None
+    notes: str = ""
+    refused: str = ""
+
+
+def classify_files(
+    files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], None]
+) -> list[BatchRow]:
+    """One row per (name, bytes), in order; a file that can't be used becomes a row with the reason."""
+    rows = []
+    for number, (name, data) in enumerate(files, start=1):
+        rows.append(_classify(shown_name(name), data, predictor))
+        progress(number)
+    return rows
+
+
+def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
+    card = predictor.card
+    try:
+        image = load(data)
+        bag = generate(card.generator, image, **card.generator_params)
+        prediction = predictor.predict(bag)
+    except InputError as error:
+        return BatchRow(name, refused=str(error))
+    failed = [item.reason for item in check(measure(image).numbers(), predictor, bag, prediction) if not item.passed]
+    notes = " ".join([*image.notes, *failed])
+    return BatchRow(name, prediction.label, prediction.probability, not failed, notes)
+
+
+def batch_table(rows: Sequence[BatchRow]) -> pd.DataFrame:
+    """The rows as a table."""
+    return pd.DataFrame([vars(row) for row in rows], columns=list(BatchRow.__dataclass_fields__))
+
+
+def batch_csv(rows: Sequence[BatchRow]) -> str:
+    """The rows as CSV in which no spreadsheet takes a file name for a formula."""
+    table = batch_table(rows)
+    for column in ("file", "notes", "refused"):
+        table[column] = table[column].map(lambda text: f"'{text}" if text.startswith(FORMULA_STARTS) else text)
+    return table.to_csv(index=False)
+
+
+def batch_json(rows: Sequence[BatchRow]) -> str:
+    """The rows as JSON."""
+    return batch_table(rows).to_json(orient="records", indent=2, force_ascii=False)
+
+
+def shown_name(name: str) -> str:
+    """A file name fit to be shown: no control or direction marks, not longer than a line."""
+    plain = "".join(letter if letter.isprintable() else "�" for letter in name)
+    return plain if len(plain) <= SHOWN_NAME else f"{plain[:50]}…{plain[-29:]}"

@@ -1,0 +1,17 @@
+"""Whether to believe the answer: the checks that failed, each with its reason."""
+
+import streamlit as st
+
+from ui import wording
+from ui.explore.analysis import Analysis
+from ui.page import escape
+
+
+def show_checks(analysis: Analysis) -> None:
+    """A banner when a check failed; otherwise one quiet line. The result itself is always shown."""
+    failed = [item for item in analysis.checks if not item.passed]
+    if not failed:
+        st.caption(f":material/check_circle: {wording.IN_SCOPE}")
+        return
+    reasons = "\n".join(f"- {escape(item.reason)}" for item in failed)
+    st.warning(f"**{wording.UNRELIABLE}**\n{reasons}", icon=":material/warning:")

@@ -1,0 +1,126 @@
+"""The instances one by one: Figure 5's bars, the highest and lowest patches, and the one a person picked."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ui import wording
+from ui.explore.analysis import Analysis
+from ui.figures.instances import instance_bars, score_histogram
+from ui.palette import current_palette
+
+BARS_CONFIG = {"displayModeBar": False, "responsive": True}
+EXTREMES = 3
+MOST_FEATURES = 4
+
+
+def show_instances(analysis: Analysis, scores: np.ndarray, title: str) -> None:
+    """Everything about single instances, below the map."""
+    _show_detail(analysis, scores, _chosen(analysis, scores))
+    _show_table(analysis, scores, title)
+    with st.expander(wording.FIGURE_FIVE_HEADING, expanded=True, icon=":material/bar_chart:"):
+        _show_figure_five(analysis, scores, title)
+
+
+def _chosen(analysis: Analysis, scores: np.ndarray) -> int:
+    """The instance a person picked; the highest one until they do."""
+    picked = st.session_state.get("instance")
+    return picked if picked is not None and picked < len(scores) else int(np.abs(scores).argmax())
+
+
+def _show_detail(analysis: Analysis, scores: np.ndarray, chosen: int) -> None:
+    bag = analysis.bag
+    rank = int((scores > scores[chosen]).sum()) + 1
+    st.markdown(f"**Instance {chosen}** · score {scores[chosen]:.4f} · rank {rank} of {len(scores)}")
+    crop, words = st.columns([1, 1.6])
+    with crop:
+        st.image(bag.regions.crop(analysis.image, chosen), width="stretch", alt=f"The patch of instance {chosen}.")
+        st.button(wording.REMOVE_LABEL, key="remove", on_click=_remove, args=(chosen,), icon=":material/remove:")
+    with words:
+        st.caption(_in_words(analysis, chosen))
+
+
+def _remove(instance: int) -> None:
+    removed = st.session_state.get("removed") or []
+    st.session_state["removed"] = sorted({*removed, instance})
+    st.session_state["bars_outdated"] = True
+
+
+def _in_words(analysis: Analysis, chosen: int) -> str:
+    """The features that set this instance apart from the training bags most, largest first."""
+    features = analysis.bag.features[chosen]
+    standard = analysis.predictor.scaler.transform(features[None])[0]
+    order = np.argsort(-np.abs(standard))[:MOST_FEATURES]
+    lines = [
+        f"{analysis.bag.feature_names[index]}: {features[index]:.4g} "
+        f"({standard[index]:+.1f} σ {'above' if standard[index] > 0 else 'below'} the training tiles)"
+        for index in order
+    ]
+    return wording.FEATURES_INTRO + "\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _show_table(analysis: Analysis, scores: np.ndarray, title: str) -> None:
+    """The route for the keyboard: rows can be chosen with the arrow keys and the space bar."""
+    table = pd.DataFrame({"instance": range(len(scores)), title: scores})
+    table["rank"] = table[title].rank(ascending=False, method="min").astype(int)
+    if analysis.truth is not None:
+        table["carries the class"] = analysis.truth
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=220,
+        key="table",
+        on_select=_choose_row,
+        selection_mode="single-row",
+        column_config={title: st.column_config.NumberColumn(format="%.4f")},
+        alt=f"{title} and rank of each instance.",
+    )
+
+
+def _choose_row() -> None:
+    rows = st.session_state["table"]["selection"]["rows"]
+    if rows:
+        st.session_state["instance"] = int(rows[0])
+
+
+def _choose_bar() -> None:
+    points = st.session_state["figure-five"]["selection"]["points"]
+    if points:
+        st.session_state["instance"] = int(points[0]["x"])
+
+
+def _show_figure_five(analysis: Analysis, scores: np.ndarray, title: str) -> None:
+    palette = current_palette()
+    bars, histogram = st.columns([2, 1])
+    with bars:
+        st.plotly_chart(
+            instance_bars(scores, palette, title, analysis.truth, even_share=scores is analysis.prediction.attention),
+            theme=None,
+            config=BARS_CONFIG,
+            key="figure-five",
+            on_select=_choose_bar,
+            selection_mode="points",
+            alt=wording.instances_alt(title, scores),
+        )
+    with histogram:
+        st.plotly_chart(
+            score_histogram(scores, palette, title),
+            theme=None,
+            config=BARS_CONFIG,
+            key="histogram",
+            alt=f"Histogram of the {len(scores)} scores.",
+        )
+    order = np.argsort(-scores)
+    extremes = min(EXTREMES, len(scores) // 2)
+    ends = [("highest", order[:extremes]), ("lowest", order[::-1][:extremes])]
+    for (name, members), place in zip(ends, st.columns(2), strict=True):
+        with place:
+            st.caption(f"{name} {title}")
+            for column, index in zip(st.columns(EXTREMES), members.tolist(), strict=False):
+                with column:
+                    st.image(
+                        analysis.bag.regions.crop(analysis.image, index),
+                        caption=f"{index}: {scores[index]:.3f}",
+                        width="stretch",
+                        alt=f"Patch of instance {index}, one of the {name}.",
+                    )

@@ -1,0 +1,81 @@
+"""Step 2, the method: which generator makes the bag, and which model reads it."""
+
+import streamlit as st
+
+from bag_generators import GENERATORS, InputError
+from elimipl.card import Card
+from elimipl.predictor import Predictor, usable_models
+from ui import wording
+from ui.cached import predictor
+from ui.page import show_error
+
+
+def choose_generator() -> str:
+    """Name of the chosen generator."""
+    st.subheader(wording.GENERATOR_HEADING, divider="gray")
+    chosen = st.segmented_control(
+        wording.GENERATOR_HEADING,
+        options=list(GENERATORS),
+        default="sbn",
+        required=True,
+        format_func=lambda name: GENERATORS[name].title,
+        key="generator",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    st.caption(GENERATORS[chosen].summary)
+    return chosen
+
+
+def choose_model(generator: str) -> Predictor | None:
+    """The model for this generator: label space × method. None where none can be used; the reason is shown."""
+    st.subheader(wording.MODEL_HEADING, divider="gray")
+    cards, problems = usable_models()
+    for problem in problems:
+        show_error(problem)
+    fitting = [card for card in cards if card.generator == generator]
+    if not fitting:
+        st.warning(wording.NO_MODEL, icon=":material/warning:")
+        return None
+    card = _choose_card(fitting)
+    try:
+        return predictor(card.id, card.sha256)
+    except InputError as error:
+        show_error(error)
+        return None
+
+
+def _choose_card(cards: list[Card]) -> Card:
+    spaces = {card.label_space.id: card.label_space for card in cards}
+    space = st.segmented_control(
+        wording.SPACE_LABEL,
+        options=list(spaces),
+        default=next(iter(reversed(spaces))),
+        required=True,
+        format_func=lambda name: wording.SPACE_TITLES.get(name, name),
+        help=wording.SPACE_HELP,
+        key="labels",
+        bind="query-params",
+    )
+    methods = {card.method: card for card in cards if card.label_space.id == space}
+    method = st.segmented_control(
+        wording.METHOD_LABEL,
+        options=sorted(methods, reverse=True),
+        default=max(methods),
+        required=True,
+        format_func=str.upper,
+        help=wording.METHOD_HELP,
+        key="method",
+        bind="query-params",
+    )
+    card = methods[method]
+    st.caption(_measured(card))
+    return card
+
+
+def _measured(card: Card) -> str:
+    accuracy = card.accuracy
+    if accuracy is None:
+        return wording.NO_ACCURACY
+    spread = f" ± {accuracy.std:.3f}" if accuracy.std is not None else ""
+    return f"Accuracy {accuracy.value:.3f}{spread} (n = {accuracy.n}, {accuracy.split})."

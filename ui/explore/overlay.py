@@ -1,0 +1,127 @@
+"""Steps 5 and 6: the scores painted on the picture, and the instances one by one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from ui import wording
+from ui.explore.analysis import Analysis
+from ui.explore.instances import show_instances
+from ui.figures.heatmap import COLOUR_MAPS, add_heatmap
+from ui.figures.tissue import WHOLE_FIGURE, add_click_targets, add_outlines, picture_figure
+from ui.palette import current_palette
+from ui.score_scale import SCALES, coloured
+
+NEARLY_EVEN = 1.2  # highest attention as a multiple of what every instance would get in an even share
+SOURCES = ("attention", "leave_one_out", "integrated_gradients")
+
+
+@dataclass(frozen=True)
+class MapSettings:
+    """What is painted, and how."""
+
+    source: str
+    class_index: int
+    scale: str
+    colours: str
+    threshold: float
+    fixed: bool
+    outlined: bool
+    side_by_side: bool
+
+
+@st.fragment
+def show_overlay(analysis: Analysis) -> None:
+    """Map, controls and instances. A click on an instance reruns only this part."""
+    if st.session_state.pop("bars_outdated", False):
+        st.rerun()  # an instance was removed here; the bars live in another part of the page
+    settings = _choose_settings(analysis)
+    scores = analysis.scores(settings.source, settings.class_index)
+    if settings.side_by_side:
+        original, painted = st.columns(2)
+        with original:
+            _show_original(analysis)
+        with painted:
+            _show_map(analysis, settings, scores)
+    else:
+        _show_map(analysis, settings, scores)
+    show_instances(analysis, scores, wording.SOURCE_TITLES[settings.source])
+
+
+def _choose_settings(analysis: Analysis) -> MapSettings:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source = st.segmented_control(
+            wording.SOURCE_LABEL,
+            options=SOURCES,
+            default="attention",
+            required=True,
+            format_func=wording.SOURCE_TITLES.__getitem__,
+            key="map",
+            bind="query-params",
+            help=wording.SOURCE_HELP,
+            wrap=True,
+        )
+        settings = st.popover(wording.MAP_SETTINGS, icon=":material/tune:")
+    with settings:
+        class_name = st.selectbox(
+            wording.MAP_CLASS_LABEL,
+            options=[wording.PREDICTED_CLASS, *analysis.labels.names],
+            key="map_class",
+            bind="query-params",
+            disabled=source == "attention",
+            help=wording.MAP_CLASS_HELP,
+        )
+        scale = st.segmented_control(
+            wording.SCALE_KIND_LABEL, SCALES, default="linear", required=True, key="scale", bind="query-params"
+        )
+        colours = st.selectbox(wording.COLOURS_LABEL, COLOUR_MAPS, key="colours", bind="query-params")
+        threshold = st.slider(
+            wording.THRESHOLD_LABEL, 0.0, 1.0, 0.0, 0.05, key="threshold", bind="query-params",
+            help=wording.THRESHOLD_HELP,
+        )  # fmt: skip
+        fixed = st.toggle(wording.FIXED_LABEL, key="fixed", bind="query-params", help=wording.FIXED_HELP)
+        outlined = st.toggle(wording.OUTLINE_LABEL, value=False, key="outlines", bind="query-params")
+        side_by_side = st.toggle(wording.SIDE_BY_SIDE_LABEL, key="side_by_side", bind="query-params")
+    index = analysis.prediction.index if class_name == wording.PREDICTED_CLASS else analysis.labels.index(class_name)
+    return MapSettings(source, index, scale, colours, threshold, fixed, outlined, side_by_side)
+
+
+def _show_map(analysis: Analysis, settings: MapSettings, scores: np.ndarray) -> None:
+    palette = current_palette()
+    title = wording.SOURCE_TITLES[settings.source]
+    if settings.source != "attention":
+        title += f" for {analysis.labels.names[settings.class_index]}"
+    figure = picture_figure(analysis.image, palette)
+    painted = coloured(scores, settings.scale, signed=settings.source != "attention", fixed=settings.fixed)
+    add_heatmap(figure, analysis.bag, painted, palette, title, settings.colours, settings.threshold)
+    if settings.outlined:
+        add_outlines(figure, analysis.bag, palette)
+    add_click_targets(figure, analysis.bag, scores, palette, title)
+    st.plotly_chart(
+        figure,
+        theme=None,
+        config=WHOLE_FIGURE,
+        key="overlay",
+        on_select=_choose_clicked,
+        selection_mode="points",
+        alt=wording.map_alt(title, scores),
+    )
+    if settings.source == "attention" and scores.max() * len(scores) < NEARLY_EVEN:
+        st.caption(wording.nearly_even(scores))
+
+
+def _show_original(analysis: Analysis) -> None:
+    st.plotly_chart(
+        picture_figure(analysis.image, current_palette()),
+        theme=None,
+        config=WHOLE_FIGURE,
+        key="original",
+        alt="The picture without the map.",
+    )
+
+
+def _choose_clicked() -> None:
+    points = st.session_state["overlay"]["selection"]["points"]
+    if points:
+        st.session_state["instance"] = int(points[0]["customdata"])

@@ -1,0 +1,78 @@
+"""Step 1, the picture: a sample in one click, or an upload."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bag_generators import InputError, TissueImage, load
+from bag_generators.samples import Sample, list_samples
+from ui import wording
+from ui.page import show_error
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """The chosen picture and, when it is one of ours, the sample it came from."""
+
+    image: TissueImage
+    sample: Sample | None
+
+
+def choose_picture() -> Picture | None:
+    """Ask for the picture; None after a refusal, which is shown."""
+    st.subheader(wording.PICTURE_HEADING, divider="gray")
+    try:
+        samples = {sample.id: sample for sample in list_samples()}
+    except InputError as error:
+        show_error(error)
+        samples = {}
+    upload = st.file_uploader(
+        wording.UPLOAD_LABEL, type=list(wording.UPLOAD_TYPES), help=wording.UPLOAD_HELP, key="upload"
+    )
+    chosen = _choose_sample(samples, disabled=upload is not None) if samples else None
+    try:
+        if upload is not None:
+            return Picture(_loaded(upload.file_id, upload.getvalue()), None)
+        return Picture(chosen.load(), chosen) if chosen else None
+    except InputError as error:
+        show_error(error)
+        return None
+
+
+def _choose_sample(samples: dict[str, Sample], disabled: bool) -> Sample:
+    chosen = st.selectbox(
+        wording.SAMPLE_LABEL,
+        options=list(samples),
+        format_func=lambda key: samples[key].title,
+        help=wording.SAMPLE_HELP,
+        disabled=disabled,
+        key="sample",
+        bind="query-params",
+    )
+    with st.popover(wording.GALLERY_LABEL, icon=":material/grid_view:", disabled=disabled, width="stretch"):
+        _gallery(samples)
+    st.caption(wording.UPLOAD_IN_USE if disabled else samples[chosen].description)
+    return samples[chosen]
+
+
+def _gallery(samples: dict[str, Sample]) -> None:
+    columns = st.columns(3)
+    for place, sample in enumerate(samples.values()):
+        with columns[place % 3]:
+            st.image(str(sample.folder / sample.file), width="stretch", alt=sample.title)
+            st.button(
+                sample.title, key=f"use-{sample.id}", on_click=_use, args=(sample.id,), type="tertiary", width="stretch"
+            )
+
+
+def _use(sample_id: str) -> None:
+    st.session_state["sample"] = sample_id
+
+
+def _loaded(file_id: str, data: bytes) -> TissueImage:
+    """The upload, decoded once. It is kept in the visitor's own session, one picture at a time."""
+    kept = st.session_state.get("uploaded")
+    if kept is None or kept[0] != file_id:
+        kept = (file_id, load(data))
+        st.session_state["uploaded"] = kept
+    return kept[1]

@@ -1,0 +1,59 @@
+"""Step 8, take away: everything on the page as files, built only when somebody asks for them."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ui import wording
+from ui.explore.analysis import Analysis
+from ui.exports.geojson import geojson
+from ui.exports.instances_csv import instances_csv
+from ui.exports.painted import painted_png
+from ui.exports.provenance import provenance_json
+from ui.exports.report import html_report
+from ui.score_scale import coloured
+
+# What each file is: key, icon, ending, kind. The words are in `wording`.
+FILES = (
+    ("png", ":material/image:", "png", "image/png"),
+    ("report", ":material/description:", "html", "text/html"),
+    ("csv", ":material/table:", "csv", "text/csv"),
+    ("json", ":material/data_object:", "json", "application/json"),
+    ("geojson", ":material/polyline:", "geojson", "application/geo+json"),
+)
+
+
+def show_take_away(analysis: Analysis) -> None:
+    """One button per file. Names are made of the picture's hash, never of what the person called it."""
+    st.subheader(wording.TAKE_AWAY_HEADING, divider="gray")
+    stem = f"elimipl-{analysis.image.sha256[:12]}-{analysis.predictor.card.id}"
+    builders: dict[str, Callable[[], str | bytes]] = {
+        "png": lambda: _shown_map(analysis),
+        "report": lambda: html_report(analysis),
+        "csv": lambda: instances_csv(analysis),
+        "json": lambda: provenance_json(analysis),
+        "geojson": lambda: geojson(analysis),
+    }
+    with st.container(horizontal=True):
+        for key, icon, ending, mime in FILES:
+            st.download_button(
+                wording.TAKE_AWAY_LABELS[key],
+                data=builders[key],
+                file_name=f"{stem}.{ending}",
+                mime=mime,
+                icon=icon,
+                key=f"download-{key}",
+                on_click="ignore",
+                help=wording.TAKE_AWAY_HELP[key],
+            )
+
+
+def _shown_map(analysis: Analysis) -> bytes:
+    """The map as it is set on the page."""
+    state = st.session_state
+    source = state.get("map", "attention")
+    name = state.get("map_class", wording.PREDICTED_CLASS)
+    index = analysis.prediction.index if name == wording.PREDICTED_CLASS else analysis.labels.index(name)
+    signed = source != "attention"
+    scores = coloured(analysis.scores(source, index), state.get("scale", "linear"), signed, state.get("fixed", False))
+    return painted_png(analysis, scores, state.get("colours", "Cividis"))

@@ -1,0 +1,1 @@
+"""Files a person can take away: pure functions from an analysis to text or bytes."""
