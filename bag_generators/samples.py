@@ -34,6 +34,7 @@ class Sample:
     kind: Literal["restained", "phantom"]
     description: str
     label: str | None  # tissue code; None when the truth is unknown
+    candidates: tuple[str, ...]  # tissue codes a crowd would name, the true one among them; empty when unknown
     seed: int | None  # `phantom.draw(label, seed)` gives the same pixels
     truth_file: str | None
     credit: str
@@ -71,6 +72,8 @@ def list_samples(folder: Path = SAMPLES_FOLDER) -> tuple[Sample, ...]:
     """
     try:
         entries = json.loads((folder / "samples.json").read_text(encoding="utf-8"))
-        return tuple(Sample(folder=folder, **entry) for entry in entries)
-    except (OSError, ValueError, TypeError):
+        return tuple(
+            Sample(folder=folder, **{**entry, "candidates": tuple(entry["candidates"])}) for entry in entries
+        )
+    except (OSError, ValueError, TypeError, KeyError):
         raise InputError("The list of samples is missing or damaged.", _REPAIR) from None

@@ -30,6 +30,7 @@ _HAEMATOXYLIN_DAB = np.array([[0.72, 0.60, 0.34], [0.23, 0.48, 0.85]])
 _SECTION = {
     "kind": "restained",
     "label": None,
+    "candidates": [],
     "seed": None,
     "credit": (
         "Colonic glands, immunohistochemistry of FHL2 (DAB, haematoxylin counterstain), acquired at the "
@@ -61,6 +62,16 @@ _CROPS = {
 }
 # Seeds whose tile shows its kind well.
 _SEEDS = {"DEB": 18, "LYM": 15, "MUC": 12, "MUS": 13, "NORM": 16, "STR": 22, "TUM": 14}
+# What a crowd might call each kind: the true label and the ones it is easily taken for.
+_CANDIDATES = {
+    "DEB": ["DEB", "MUC"],
+    "LYM": ["LYM", "TUM"],
+    "MUC": ["MUC", "NORM"],
+    "MUS": ["MUS", "STR"],
+    "NORM": ["NORM", "TUM"],
+    "STR": ["DEB", "MUS", "STR"],
+    "TUM": ["NORM", "TUM"],
+}
 
 
 def restain(pixels: np.ndarray) -> np.ndarray:
@@ -99,7 +110,7 @@ def make(folder: Path) -> None:
             _entry(
                 folder, f"phantom-{label.lower()}", phantom.pixels, phantom.truth,
                 title=f"{name} (phantom)", description=f"Drawn, not real: {looks}", label=label,
-                seed=phantom.seed, **_DRAWN,
+                candidates=_CANDIDATES[label], seed=phantom.seed, **_DRAWN,
             )
         )  # fmt: skip
     text = json.dumps(entries, indent=2, ensure_ascii=False, sort_keys=True)

@@ -66,6 +66,12 @@ def test_a_shipped_phantom_is_the_one_that_is_drawn(sample):
     assert sample.truth().dtype == bool
 
 
+@by_id(PHANTOMS)
+def test_the_candidates_of_a_phantom_hold_its_label_and_leave_something_out(sample):
+    assert sample.label in sample.candidates
+    assert set(sample.candidates) < set(PHANTOM_KINDS)
+
+
 @by_id(RESTAINED)
 def test_restained_tissue_is_unlabelled_and_looks_like_haematoxylin_and_eosin(sample):
     assert sample.label is None
