@@ -1,0 +1,44 @@
+"""SBN against its literal reference, and what its instances mean."""
+
+import numpy as np
+import pytest
+
+from bag_generators import TissueImage, generate
+from tests.bag_generators.references import colour_grid
+from tests.bag_generators.references.pictures import KINDS, flat, picture
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_agrees_with_the_literal_reference(kind: str) -> None:
+    image = picture(kind)
+    assert generate("sbn", image).features == pytest.approx(colour_grid.sbn(image.pixels), abs=1e-4)
+
+
+def test_is_9_blobs_of_15_float32() -> None:
+    features = generate("sbn", picture("tissue")).features
+    assert features.shape == (9, 15)
+    assert features.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("side", "y", "x"), [("left", 3, 1), ("right", 3, 5), ("upper", 1, 3), ("lower", 5, 3)], ids=lambda v: str(v)
+)
+def test_a_bright_neighbour_of_the_middle_blob_shows_on_its_side_only(side: str, y: int, x: int) -> None:
+    pixels = np.full((224, 224, 3), 100, np.uint8)
+    pixels[28 * y : 28 * (y + 2), 28 * x : 28 * (x + 2)] = (200, 100, 100)
+    bag = generate("sbn", TissueImage.from_array(pixels))
+    differences = dict(zip(bag.feature_names[3:], bag.features[4, 3:], strict=True))
+    assert [name for name, value in differences.items() if value > 50] == [f"red, {side} neighbour minus centre"]
+
+
+def test_regions_are_overlapping_boxes_of_the_central_half() -> None:
+    regions = generate("sbn", picture("noise", height=160, width=320)).regions
+    assert regions.box(0) == (80, 40, 160, 80)
+    assert regions.box(1) == (120, 40, 200, 80)
+    assert regions.box(8) == (160, 80, 240, 120)
+    painted = np.isfinite(regions.paint(np.zeros(9)))
+    assert painted.sum() == painted[40:120, 80:240].sum() == 80 * 160
+
+
+def test_flat_picture_has_its_colour_and_no_differences() -> None:
+    assert (generate("sbn", flat((10, 200, 255))).features == [10, 200, 255, *[0] * 12]).all()
