@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def find_tiles(folder: str | Path, label_space: LabelSpace | None = None) -> tup
     if not folder.is_dir():
         raise InputError(f"There is no folder “{folder}”.", "Give a folder that holds a folder for each class.")
     classes = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    space = label_space or _space_of(folder, [path.name for path in classes])
+    space = label_space or space_of([path.name for path in classes], str(folder), folder.name)
     paths, labels = [], []
     for place in classes:
         label = space.index(place.name)
@@ -100,12 +100,13 @@ def _is_picture(path: Path) -> bool:
     return path.suffix.lower() in PICTURES and not path.name.startswith(".") and path.is_file()
 
 
-def _space_of(folder: Path, names: list[str]) -> LabelSpace:
+def space_of(names: Sequence[str], where: str, source: str) -> LabelSpace:
+    """The shipped label space whose class names hold all folder names, or else one made of the folder names."""
     for shipped in (TISSUE7, LESION5):
         if names and set(names) <= set(shipped.names):
             return shipped
     if len(names) < 2:
         raise InputError(
-            f"“{folder}” holds {len(names)} class folder(s).", "Put the pictures of each class into its own folder."
+            f"“{where}” holds {len(names)} class folder(s).", "Put the pictures of each class into its own folder."
         )
-    return LabelSpace.of(names, id="folders", source=folder.name)
+    return LabelSpace.of(names, id="folders", source=source)
