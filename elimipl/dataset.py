@@ -168,9 +168,15 @@ class BagDataset:
         """The same bags with other candidate sets, (m, k) bool."""
         return replace(self, candidates=np.asarray(candidates))
 
-    def save(self, path: str | Path) -> None:
-        """Write one safetensors file, all or nothing: a crash never leaves half a file under this name."""
+    def save(self, path: str | Path, *, half: bool = False) -> None:
+        """Write one safetensors file, all or nothing: a crash never leaves half a file under this name.
+
+        `half` keeps the features as float16 (three significant digits) and halves the file; they are float32
+        again after loading.
+        """
         arrays = {name: getattr(self, name) for name in dataset_file.ARRAYS}
+        if half:
+            arrays["instances"] = _halved(self.instances)
         if self.instance_truth is not None:
             arrays["instance_truth"] = self.instance_truth
         described = {
@@ -184,9 +190,12 @@ class BagDataset:
         dataset_file.write(Path(path), arrays, described)
 
     @classmethod
-    def load(cls, path: str | Path) -> BagDataset:
-        """Read what `save` wrote. Never runs code from the file; anything else is refused with a sentence."""
-        arrays, described = dataset_file.read(Path(path))
+    def load(cls, path: str | Path, called: str = "") -> BagDataset:
+        """Read what `save` wrote. Never runs code from the file; anything else is refused with a sentence.
+
+        `called` is what a refusal calls the file (left out: its path).
+        """
+        arrays, described = dataset_file.read(Path(path), called or str(path))
         fields: dict[str, Any] = {**arrays, **described}
         return cls(**{**fields, "label_space": LabelSpace.from_dict(described["label_space"])})
 
@@ -283,6 +292,17 @@ def _frozen(values: ArrayLike, dtype: type, what: str, dims: int) -> np.ndarray:
         raise InputError(f"{what} hold values that {dtype.__name__} can't.", "Check the numbers.")
     array.flags.writeable = False
     return array
+
+
+def _halved(instances: np.ndarray) -> np.ndarray:
+    """(N, d) float32 instances as float16, refused where one is too large for it."""
+    with np.errstate(over="ignore"):
+        halved = instances.astype(np.float16)
+    if not np.isfinite(halved).all():
+        raise InputError(
+            f"A feature of {np.abs(instances).max():g} is too large for 16 bits.", "Save the bags with 32 bits."
+        )
+    return halved
 
 
 def _at(names: Sequence[str], i: int) -> str:

@@ -57,47 +57,47 @@ def write(path: Path, arrays: Mapping[str, np.ndarray], described: Mapping[str, 
     write_whole(path, content, "The data set")
 
 
-def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and the description that `write` put into `path`."""
+def read(path: Path, called: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays and the description that `write` put into `path`; `called` names the file in a refusal."""
     try:
         with safe_open(path, framework="numpy") as file:
-            described = _description(path, (file.metadata() or {}).get(_METADATA_KEY))
+            described = _description(called, (file.metadata() or {}).get(_METADATA_KEY))
             present = set(file.keys())
             if not set(ARRAYS) <= present <= {*ARRAYS, *OPTIONAL_ARRAYS}:
-                raise _foreign(path)
+                raise _foreign(called)
             arrays = {name: file.get_tensor(name) for name in sorted(present)}
     except FileNotFoundError:
-        raise InputError(f"There is no file “{path}”.", "Check the name.") from None
+        raise InputError(f"There is no file “{called}”.", "Check the name.") from None
     except OSError as error:
-        raise InputError(f"“{path}” could not be read ({error}).", "Check the file and its rights.") from None
+        raise InputError(f"“{called}” could not be read ({error}).", "Check the file and its rights.") from None
     except (SafetensorError, TypeError):
         # TypeError: a number format NumPy doesn't have (bfloat16), so not a file of ours
-        raise _foreign(path) from None
+        raise _foreign(called) from None
     return arrays, described
 
 
-def _description(path: Path, text: str | None) -> dict[str, Any]:
+def _description(called: str, text: str | None) -> dict[str, Any]:
     if text is None:
-        raise _foreign(path)
+        raise _foreign(called)
     try:
         described = json.loads(text)
         version = described.pop("version")
     except (ValueError, KeyError, AttributeError, TypeError):
-        raise _foreign(path) from None
+        raise _foreign(called) from None
     if version != VERSION:
         raise InputError(
-            f"“{path}” is written in version {version} of the bag format, this program reads {VERSION}.",
+            f"“{called}” is written in version {version} of the bag format, this program reads {VERSION}.",
             "Build the data set again, or update the program.",
         )
     if set(described) != set(DESCRIPTIONS) or any(
         not isinstance(described[key], kind) for key, kind in DESCRIPTIONS.items()
     ):
-        raise _foreign(path)
+        raise _foreign(called)
     return described
 
 
-def _foreign(path: Path) -> InputError:
+def _foreign(called: str) -> InputError:
     return InputError(
-        f"“{path}” is not a whole bag data set of this program.",
+        f"“{called}” is not a whole bag data set of this program.",
         "Choose a file written by “python -m elimipl bags”, or build it again if a copy broke off.",
     )

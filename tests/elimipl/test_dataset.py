@@ -238,3 +238,25 @@ def test_a_file_whose_numbers_contradict_each_other_is_refused(dataset, tmp_path
     dataset_file.write(tmp_path / "wrong", arrays, described)
     with pytest.raises(InputError, match="4 bags and 2 classes"):
         BagDataset.load(tmp_path / "wrong")
+
+
+def test_half_precision_halves_the_features_and_loads_as_float32(dataset, tmp_path):
+    path = tmp_path / "half.safetensors"
+    dataset.save(path, half=True)
+    loaded = BagDataset.load(path)
+    assert_same(loaded, replace(dataset, instances=dataset.instances.astype(np.float16)))
+
+
+def test_features_too_large_for_half_precision_are_refused(dataset, tmp_path):
+    large = replace(dataset, instances=dataset.instances * 1e6)
+    with pytest.raises(InputError, match="too large for 16 bits"):
+        large.save(tmp_path / "half.safetensors", half=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refusal_calls_the_file_as_asked(tmp_path):
+    path = tmp_path / "secret-folder.safetensors"
+    path.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="“your file” is not") as caught:
+        BagDataset.load(path, "your file")
+    assert "secret" not in str(caught.value)
