@@ -1,0 +1,125 @@
+"""Make the bag sets in assets/bags: `python scripts/make_bag_sets.py --tiles FOLDER`. The same bytes every time.
+
+FOLDER holds tiles of NCT-CRC-HE in `train/<CLASS>/` and `SOURCES.csv` (file, dataset, tile, licence), which says
+what each file is called in the published data set. Only features are kept, never pixels. Without --tiles the
+phantom sets alone are made and the tissue sets stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bag_generators import GENERATORS, TissueImage, generate, load
+from elimipl.crowd import simulate
+from elimipl.dataset import BagDataset
+from elimipl.datasets.phantoms import build_phantoms
+from elimipl.datasets.shipped import BAGS_FOLDER, BagSet, bag_sets
+from elimipl.datasets.tiles import find_tiles
+from elimipl.labels import TISSUE7
+
+# Label-preserving copies that keep rows rows: tissue has no up and no left.
+COPIES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
+    "": lambda pixels: pixels,
+    " mirrored": lambda pixels: pixels[:, ::-1],
+    " upside down": lambda pixels: pixels[::-1],
+    " turned by 180°": lambda pixels: pixels[::-1, ::-1],
+}
+SOURCE = (
+    "Features of tiles of CRC-VAL-HE-7K and NCT-CRC-HE-100K (Kather, Halama and Marx 2018, Zenodo record 1214456), "
+    "computed by this project"
+)
+LICENCE = "CC BY 4.0"
+
+
+def tile_bags(folder: Path, generator: str) -> BagDataset:
+    """Bags of all tiles and their copies; the candidate sets are those of three simulated annotators."""
+    published = published_names(folder)
+    paths, labels, _ = find_tiles(folder / "train", TISSUE7)
+    bags, names = [], []
+    for path in paths:
+        image = load(path)
+        for copy, change in COPIES.items():
+            changed = TissueImage.from_array(np.ascontiguousarray(change(image.pixels)))
+            bags.append(generate(generator, changed))
+            names.append(published[path.name] + copy)
+    labels_of_bags = np.repeat(labels, len(COPIES))
+    crowd = simulate(labels, TISSUE7, seed=0)  # one answer a tile, shared by its copies
+    return BagDataset.from_bags(
+        [bag.features for bag in bags],
+        TISSUE7,
+        labels_of_bags,
+        np.repeat(crowd.candidates, len(COPIES), axis=0),
+        generator=generator,
+        params=dict(bags[0].params),
+        groups=np.repeat(np.arange(len(paths)), len(COPIES)),
+        names=tuple(names),
+        source=SOURCE,
+        licence=LICENCE,
+    )
+
+
+def published_names(folder: Path) -> dict[str, str]:
+    """What each file of the folder is called in the published data set; only tiles under the licence named here."""
+    with (folder / "SOURCES.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row.get("licence") == LICENCE]
+    return {Path(row["file"]).name: f"{row['dataset'].partition(',')[0]}/{row['tile']}" for row in rows}
+
+
+def write(folder: Path, name: str, title: str, dataset: BagDataset, copies: int, pictures: tuple[str, ...]) -> BagSet:
+    """Write one set with 16-bit features and return its entry in bags.json."""
+    path = folder / f"{name}.safetensors"
+    dataset.save(path, half=True)
+    counts = {
+        label: len(np.unique(dataset.groups[dataset.labels == i])) for i, label in enumerate(dataset.label_space.names)
+    }
+    return BagSet(
+        id=name,
+        file=path.name,
+        title=title,
+        generator=dataset.generator,
+        bags=len(dataset),
+        copies=copies,
+        counts=counts,
+        pictures=pictures,
+        source=dataset.source,
+        licence=dataset.licence,
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+    )
+
+
+def make(folder: Path, tiles: Path | None, per_class: int, seed: int) -> None:
+    """Write the sets of all generators and bags.json into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    entries = dict(bag_sets(folder)) if (folder / "bags.json").exists() else {}
+    for generator in GENERATORS:
+        name = f"phantoms-{generator}"
+        phantoms = build_phantoms(generator, per_class=per_class, seed=seed)
+        entries[name] = write(folder, name, "Phantoms", phantoms, 1, ())
+        if tiles is not None:
+            name, bags = f"tissue7-{generator}", tile_bags(tiles, generator)
+            entries[name] = write(folder, name, "Tissue tiles", bags, len(COPIES), bags.names[:: len(COPIES)])
+        print(f"{generator}: done")
+    text = json.dumps([asdict(entries[name]) for name in sorted(entries)], indent=1, ensure_ascii=False)
+    (folder / "bags.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Make the bag sets.")
+    parser.add_argument("folder", nargs="?", type=Path, default=BAGS_FOLDER)
+    parser.add_argument("--tiles", type=Path, help="folder with train/<CLASS>/ and SOURCES.csv")
+    parser.add_argument("--per-class", type=int, default=30, help="phantoms of each class (default 30)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the phantoms")
+    arguments = parser.parse_args()
+    make(arguments.folder, arguments.tiles, arguments.per_class, arguments.seed)
+    print(f"Bag sets are in {arguments.folder}")
