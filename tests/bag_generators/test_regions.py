@@ -1,0 +1,208 @@
+"""Regions: paint, at, mask, outline, box and crop must tell the same story about every pixel."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from bag_generators import TissueImage
+from bag_generators.polygons import trace
+from bag_generators.regions import BoxRegions, LabelRegions, Regions, edges
+from tests.bag_generators.references.pictures import picture
+
+SIDES = st.integers(1, 24)
+patient = settings(deadline=None)
+
+
+@st.composite
+def box_regions(draw: st.DrawFn) -> BoxRegions:
+    height, width = draw(SIDES), draw(SIDES)
+    boxes = []
+    for _ in range(draw(st.integers(1, 5))):
+        x0, y0 = draw(st.integers(0, width - 1)), draw(st.integers(0, height - 1))
+        boxes.append((x0, y0, draw(st.integers(x0 + 1, width)), draw(st.integers(y0 + 1, height))))
+    return BoxRegions(boxes, (height, width))
+
+
+@st.composite
+def label_regions(draw: st.DrawFn) -> LabelRegions:
+    cells = draw(arrays(np.int8, st.tuples(st.integers(1, 7), st.integers(1, 7)), elements=st.integers(-1, 3)))
+    used = np.unique(cells[cells >= 0])
+    assume(len(used) > 0)
+    relabelled = np.where(cells >= 0, np.searchsorted(used, cells), -1)
+    rows, columns = cells.shape
+    return LabelRegions(relabelled, (draw(st.integers(rows, 24)), draw(st.integers(columns, 24))))
+
+
+REGIONS = st.one_of(box_regions(), label_regions())
+
+
+def filled(polygons: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """Which pixel centres lie inside the polygons by the even-odd rule, crossing by crossing."""
+    inside = np.zeros(shape, dtype=bool)
+    for y, x in np.ndindex(shape):
+        for polygon in polygons:
+            for (ax, ay), (bx, by) in zip(polygon, np.roll(polygon, -1, axis=0), strict=True):
+                if (ay > y + 0.5) != (by > y + 0.5) and x + 0.5 < ax + (y + 0.5 - ay) / (by - ay) * (bx - ax):
+                    inside[y, x] ^= True
+    return inside
+
+
+@patient
+@given(REGIONS)
+def test_outline_filled_is_the_mask(regions: Regions) -> None:
+    for i in range(len(regions)):
+        assert (filled(regions.outline(i), regions.shape) == regions.mask(i)).all()
+
+
+@patient
+@given(REGIONS, arrays(np.float64, 5, elements=st.floats(-5, 5)))
+def test_paint_is_the_mean_score_of_the_masks(regions: Regions, five: np.ndarray) -> None:
+    scores = five[: len(regions)]
+    masks = np.array([regions.mask(i) for i in range(len(regions))])
+    painted = regions.paint(scores)
+    assert painted.shape == regions.shape
+    assert painted.dtype == np.float64
+    for pixel in np.ndindex(regions.shape):
+        covering = scores[masks[(slice(None), *pixel)]]
+        if len(covering):
+            assert painted[pixel] == pytest.approx(covering.mean(), abs=1e-12)
+        else:
+            assert np.isnan(painted[pixel])
+
+
+@patient
+@given(REGIONS, SIDES, SIDES)
+def test_paint_at_another_size_takes_the_pixel_under_each_centre(regions: Regions, height: int, width: int) -> None:
+    scores = np.arange(len(regions))
+    full, other = regions.paint(scores), regions.paint(scores, (height, width))
+    assert other.shape == (height, width)
+    for y, x in np.ndindex(other.shape):
+        expected = full[int((y + 0.5) * full.shape[0] / height), int((x + 0.5) * full.shape[1] / width)]
+        assert np.array_equal(other[y, x], expected, equal_nan=True)
+
+
+@patient
+@given(REGIONS)
+def test_grid_is_the_painted_map_in_fewer_cells(regions: Regions) -> None:
+    scores = np.arange(len(regions))
+    x_edges, y_edges, values = regions.grid(scores)
+    painted = np.full(regions.shape, np.nan)
+    for row, column in np.ndindex(values.shape):
+        y, x = slice(y_edges[row], y_edges[row + 1]), slice(x_edges[column], x_edges[column + 1])
+        painted[y, x] = values[row, column]
+    assert np.array_equal(painted, regions.paint(scores), equal_nan=True)
+
+
+@patient
+@given(REGIONS)
+def test_at_names_a_region_that_covers_the_pixel_and_the_nearest_centre_of_those(regions: Regions) -> None:
+    masks = [regions.mask(i) for i in range(len(regions))]
+    for y, x in np.ndindex(regions.shape):
+        covering = [i for i, mask in enumerate(masks) if mask[y, x]]
+        found = regions.at(x, y)
+        assert found == regions.at(x + 0.9, y + 0.9)
+        if not covering:
+            assert found is None
+            continue
+        assert found in covering
+        distances = {i: np.hypot(regions.centre(i)[0] - x - 0.5, regions.centre(i)[1] - y - 0.5) for i in covering}
+        if len(covering) > 1:
+            assert distances[found] == pytest.approx(min(distances.values()))
+
+
+@patient
+@given(REGIONS, st.sampled_from([(-0.1, 0), (0, -1), (1000, 0), (0, 1000), (24, 24)]))
+def test_at_outside_the_picture_is_nothing(regions: Regions, point: tuple[float, float]) -> None:
+    assert regions.at(*point) is None
+
+
+@patient
+@given(REGIONS)
+def test_box_and_centre_are_those_of_the_mask(regions: Regions) -> None:
+    for i in range(len(regions)):
+        rows, columns = np.nonzero(regions.mask(i))
+        assert regions.box(i) == (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
+        assert regions.centre(i) == pytest.approx((columns.mean() + 0.5, rows.mean() + 0.5))
+
+
+@patient
+@given(REGIONS)
+def test_regions_travel_between_processes(regions: Regions) -> None:
+    scores = np.arange(len(regions))
+    copy = pickle.loads(pickle.dumps(regions))  # noqa: S301 - our own object, as a worker process sends it
+    assert np.array_equal(copy.paint(scores), regions.paint(scores), equal_nan=True)
+
+
+@patient
+@given(label_regions(), st.sampled_from([0, 1]))
+def test_flipping_the_cells_flips_the_map(regions: LabelRegions, axis: int) -> None:
+    length, parts = regions.shape[axis], regions.cells.shape[axis]
+    assume(length % 2 == 0 or parts % 2 == 1)  # an odd length has no middle edge between two pixels
+    flipped = LabelRegions(np.flip(regions.cells, axis), regions.shape)
+    assert (flipped.labels == np.flip(regions.labels, axis)).all()
+
+
+@patient
+@given(st.integers(1, 60), st.integers(1, 500))
+def test_edges_are_the_nearest_pixels_and_mirror(parts: int, length: int) -> None:
+    cuts = edges(parts, length)
+    assert cuts[0] == 0
+    assert cuts[-1] == length
+    assert np.abs(cuts - np.arange(parts + 1) * length / parts).max() <= 0.5 + 1e-9
+    unmirrored = np.flatnonzero(cuts != (length - cuts)[::-1])
+    assert set(unmirrored) <= ({parts // 2} if parts % 2 == 0 and length % 2 == 1 else set())
+
+
+@patient
+@given(arrays(bool, st.tuples(SIDES, SIDES)))
+def test_rings_turn_at_every_corner_and_enclose_the_area(mask: np.ndarray) -> None:
+    area = 0.0
+    for ring in trace(mask):
+        steps = np.roll(ring, -1, axis=0) - ring
+        assert ((steps == 0).sum(axis=1) == 1).all()  # along one axis
+        assert ((steps * np.roll(steps, -1, axis=0)).sum(axis=1) == 0).all()  # then a right angle
+        x, y = ring.T
+        area += (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2  # holes run the other way and subtract
+    assert area == mask.sum()
+
+
+def test_cells_that_touch_at_a_corner_have_rings_of_their_own() -> None:
+    assert sorted(len(ring) for ring in trace(np.array([[True, False], [False, True]]))) == [4, 4]
+    assert len(trace(np.array([[True, True, True], [True, False, True], [True, True, True]]))) == 2
+
+
+def test_crop_of_a_box_is_that_part_of_the_picture() -> None:
+    image = picture("noise", height=80, width=100)
+    regions = BoxRegions([(10, 20, 40, 70)], (80, 100))
+    assert (regions.crop(image, 0) == image.pixels[20:70, 10:40]).all()
+
+
+def test_crop_of_a_label_fades_what_is_not_its_own() -> None:
+    image = TissueImage.from_array(np.full((80, 80, 3), 100, np.uint8))
+    cells = np.ones((8, 8), dtype=int)
+    cells[2, 3] = cells[4, 5] = 0
+    crop = LabelRegions(cells, (80, 80)).crop(image, 0)
+    assert crop.shape == (30, 30, 3)
+    assert (crop[:10, :10] == 100).all()
+    assert (crop[10:20] > 200).all()
+
+
+def test_crop_of_another_picture_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"\(80, 100\)"):
+        BoxRegions([(10, 20, 40, 70)], (80, 100)).crop(picture("noise"), 0)
+
+
+def test_wrong_number_of_scores_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 regions"):
+        BoxRegions([(0, 0, 1, 1), (1, 1, 2, 2)], (4, 4)).paint([1.0])
+
+
+def test_no_such_instance() -> None:
+    for regions in (BoxRegions([(0, 0, 1, 1)], (4, 4)), LabelRegions(np.zeros((2, 2), int), (4, 4))):
+        for i in (-1, 1):
+            with pytest.raises(IndexError, match="the bag has 1"):
+                regions.box(i)
