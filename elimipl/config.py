@@ -18,7 +18,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "method": ("elimipl", "demipl"),
     "preset": ("paper", "published", "default"),
     "extractor": ("identity", "cnn"),
-    "dropout_mask": ("element", "step"),
     "gate": ("two", "shared"),
     "score": ("linear", "mlp"),
     "pooling": ("softmax_scaled", "sigmoid_normalised"),
@@ -77,8 +76,6 @@ class Config:
     """l, the width of the embedding ψ2 (eq. 1)."""
     dropout: float = 0.0
     """Share of the embedding dropped while training, rounded to 1/256."""
-    dropout_mask: str = "element"
-    """`element`: every instance loses its own units; `step`: a whole batch trains one random sub-network."""
     gate: str = "two"
     """`two`: W_t and W_s (eq. 2); `shared`: one matrix l → k for both."""
     gate_width: int = 64

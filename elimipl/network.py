@@ -52,31 +52,21 @@ class Network(nn.Module):
             else nn.Sequential(nn.Linear(width, SCORE_WIDTH), nn.ReLU(), nn.Linear(SCORE_WIDTH, 1))
         )
         self.classifier = nn.Linear(config.hidden, n_classes)
-        self.kept_units = max(1, round(config.hidden * (1 - config.dropout)))
         self.to(getattr(torch, config.dtype))
 
     def forward(self, x: Tensor, bag_of: Tensor, bags: int, generator: torch.Generator | None = None) -> BagOutputs:
         """x (N, d), bag_of (N,) in 0..bags−1. Training is asked for by giving the generator that draws the dropout."""
         gates = [self.gate_t] if self.gate_s is None else [self.gate_t, self.gate_s]
         readers = torch.cat([layer.weight for layer in (*gates, self.classifier)])  # (gates·g + k, l)
-        narrow = self._embed_and_read(self.extractor(x), readers, generator)  # (N, gates·g + k)
+        narrow = embed_and_project(
+            self.extractor(x), self.embed.weight, self.embed.bias, readers, self.config.dropout, generator
+        )  # (N, gates·g + k)
         *gate_parts, votes = narrow.split([layer.out_features for layer in (*gates, self.classifier)], dim=1)
         scores = self.score(self._gate(gate_parts)).squeeze(1)  # (N,) eq. 2
         attention = segment_softmax(self._attention_logits(scores), bag_of, bags)  # (N,) eq. 3
         # eq. 4 behind the linear classifier: W_cᵀ(Σ a_j h_j) = Σ a_j W_cᵀh_j
         logits = segment_sum(attention[:, None] * votes, bag_of, bags) + self.classifier.bias  # (B, k)
         return BagOutputs(logits, self._energies(logits, training=generator is not None), attention, scores)
-
-    def _embed_and_read(self, x: Tensor, readers: Tensor, generator: torch.Generator | None) -> Tensor:
-        """ψ2 and the linear maps that read it, with dropout drawn for each element or once for the step."""
-        weight: Tensor = self.embed.weight
-        bias: Tensor = self.embed.bias
-        if generator is None or self.config.dropout_mask == "element":
-            return embed_and_project(x, weight, bias, readers, self.config.dropout, generator)
-        # Half the units dropped for a whole step is half the work: only the sub-network is computed.
-        kept = torch.randperm(len(bias), generator=generator, device=x.device)[: self.kept_units]
-        readers = readers[:, kept] * (len(bias) / self.kept_units)
-        return embed_and_project(x, weight[kept], bias[kept], readers, 0.0, None)
 
     def _gate(self, parts: list[Tensor]) -> Tensor:
         """tanh(W_tᵀh + b_t) ⊙ sigm(W_sᵀh + b_s), or the same matrix for both (N, g)."""

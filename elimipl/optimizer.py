@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -21,9 +23,9 @@ class FlatSGD:
         for view, part in zip(self._views, parts, strict=True):
             view.data = part.view_as(view)
 
-    def step(self, loss: Tensor, lr: float) -> None:
-        """Move every parameter down the gradient of `loss`."""
-        gradients = torch.autograd.grad(loss, self._views)
+    def step(self, outputs: Sequence[Tensor], gradients_of_loss: Sequence[Tensor], lr: float) -> None:
+        """Move every parameter downhill, given the derivatives of the loss by some outputs of the network."""
+        gradients = torch.autograd.grad(outputs, self._views, gradients_of_loss)
         gradient = torch.cat([part.reshape(-1) for part in gradients])
         gradient.add_(self.parameters, alpha=self.weight_decay)
         self.velocity.mul_(self.momentum).add_(gradient)

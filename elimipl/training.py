@@ -169,11 +169,15 @@ class _Run:
         moved = weights
         if config.mapping == "momentum":
             moved = updated_weights(weights, out.energies, candidates, config.rho(epoch))
-        losses = cli_loss(out, candidates, moved if config.update == "before_loss" else weights, config)
-        self.optimizer.step(losses.total, config.learning_rate(epoch))
+        in_loss = moved if config.update == "before_loss" else weights
+        losses, gradients = cli_loss(out, candidates, in_loss, config)
+        outputs, downhill = [out.energies], [gradients.energies]
+        if gradients.scores is not None:
+            outputs, downhill = [*outputs, out.scores], [*downhill, gradients.scores]
+        self.optimizer.step(outputs, downhill, config.learning_rate(epoch))
         weights.copy_(moved)
         energies.copy_(out.energies.detach())
-        return torch.stack(losses).detach()
+        return torch.stack(losses)
 
     def _held_out_accuracy(self) -> float | None:
         if self.held_out is None:
