@@ -18,9 +18,11 @@ FEATURE_NAMES = (
 )
 BLOCK = 4
 _PER_SIDE = SIDE // BLOCK
-_MOST_CLUSTERS = 16
-_TIGHT = 1e5
-_LITTLE_GAIN = 2e8 * (_PER_SIDE**2 / 3136)
+MOST_CLUSTERS = 16
+TIGHT = 1e5
+"""Clusters with a smaller spread D(k) are good enough."""
+LITTLE_GAIN = 2e8 * (_PER_SIDE**2 / 3136)
+"""A further cluster that lowers D(k) by less is not worth having."""
 
 # Studio-range YCbCr of 0..255 RGB; the last column is the offset, half a step up so that flooring rounds.
 _YCBCR = np.array(
@@ -55,12 +57,17 @@ def choose_k(points: np.ndarray) -> Clustering:
     and D(k−1) − D(k) < 2e8. Where all blocks are equal there is one cluster.
     """
     before = np.inf
-    for clusters in grow(points, _MOST_CLUSTERS):
-        k, spread = len(clusters.centres), float(np.square(clusters.distances).sum())
-        if k >= 2 and (spread < _TIGHT or (k >= 3 and before - spread < _LITTLE_GAIN)):
+    for clusters in grow(points, MOST_CLUSTERS):
+        k, now = len(clusters.centres), spread(clusters)
+        if k >= 2 and (now < TIGHT or (k >= 3 and before - now < LITTLE_GAIN)):
             break
-        before = spread
+        before = now
     return clusters
+
+
+def spread(clusters: Clustering) -> float:
+    """D(k), the sum over the blocks of the fourth power of the distance to the own centroid."""
+    return float(np.square(clusters.distances).sum())
 
 
 def block_features(working: np.ndarray) -> np.ndarray:

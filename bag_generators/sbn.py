@@ -21,12 +21,22 @@ _CENTRES = tuple(product((2, 3, 4), repeat=2))  # (row, column) of the upper lef
 _SIDES = ((0, -2), (0, 2), (-2, 0), (2, 0))  # left, right, up, down
 
 
+def blobs(i: int) -> tuple[tuple[int, int], ...]:
+    """Upper left grid cells (row, column) of the five 2×2 blobs of instance i: centre, left, right, up, down.
+
+    >>> blobs(0)
+    ((2, 2), (2, 0), (2, 4), (0, 2), (4, 2))
+    """
+    a, b = _CENTRES[i]
+    return ((a, b), *((a + down, b + right) for down, right in _SIDES))
+
+
 def _comparisons() -> np.ndarray:
     """(45, 64): per centre the blob itself, then each neighbour less the blob, as weights of the grid's cells."""
     weights = []
-    for a, b in _CENTRES:
-        own = _blob(a, b)
-        weights += [own, *(_blob(a + down, b + right) - own for down, right in _SIDES)]
+    for i in range(len(_CENTRES)):
+        own, *neighbours = (_blob(a, b) for a, b in blobs(i))
+        weights += [own, *(neighbour - own for neighbour in neighbours)]
     return np.array(weights)
 
 
