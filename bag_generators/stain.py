@@ -46,7 +46,7 @@ def _none(pixels: np.ndarray) -> np.ndarray:
 
 def _reinhard(pixels: np.ndarray) -> np.ndarray:
     """Match mean and spread of the tissue in L*a*b* (Reinhard 2001); glass stays as it is."""
-    density = _DENSITY[pixels].max(axis=2)
+    density = _densest_channel(pixels)
     tissue = density > _GLASS
     if np.count_nonzero(tissue) < _FEWEST_TISSUE_PIXELS:
         return pixels
@@ -64,8 +64,8 @@ def _macenko(pixels: np.ndarray) -> np.ndarray:
 
     Where they can't be told (one stain only, no H&E) the picture is taken to have the usual ones.
     """
-    density = _DENSITY[pixels]
-    tissue = density[density.max(axis=2) > _GLASS].astype(np.float64)  # (pixels, 3)
+    density = cv2.LUT(pixels, _DENSITY)
+    tissue = density[_densest_channel(pixels) > _GLASS].astype(np.float64)  # (pixels, 3)
     if len(tissue) < _FEWEST_TISSUE_PIXELS:
         return pixels
     unmix = np.linalg.pinv(_outermost_stains(tissue)).T  # (2, 3)
@@ -87,6 +87,12 @@ def _outermost_stains(tissue: np.ndarray) -> np.ndarray:
     stains = stains[np.argsort(-stains[:, 0])]  # haematoxylin takes more of the red light
     plausible = 0.1 < high - low < np.pi / 2 and stains.min() > -0.1
     return stains if plausible else _USUAL_STAINS
+
+
+def _densest_channel(pixels: np.ndarray) -> np.ndarray:
+    """The highest optical density of each pixel's three, (H, W) float32."""
+    red, green, blue = cv2.split(pixels)
+    return np.asarray(cv2.LUT(cv2.min(cv2.min(red, green), blue), _DENSITY))
 
 
 def _along(tissue: np.ndarray, axis: np.ndarray) -> np.ndarray:
