@@ -18,16 +18,21 @@ from tqdm import tqdm
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bag_generators.errors import InputError
-from benchmarks.reproduction.cells import DATA_SEED, SPLITS, Cell, study_cells, table_cells
+from benchmarks.reproduction.cells import DATA_SEED, SPLITS, Cell, short_cells, study_cells, table_cells
 from benchmarks.reproduction.records import Records
 from benchmarks.reproduction.report import write_report
 from benchmarks.reproduction.sources import ROOT, SOURCES, bags_of, find
 from elimipl.protocol import SplitResult, evaluate, stratified_splits
 
+_CELLS = {"table": table_cells, "short": short_cells, "study": study_cells}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing in the results file; write the report again after each split."""
-    args = _parser().parse_args(arguments)
+    parser = _parser()
+    args = parser.parse_args(arguments)
+    if args.workers < 1:
+        parser.error("--workers needs a number from 1.")
     try:
         _run(args)
     except InputError as error:
@@ -43,7 +48,7 @@ def _run(args: argparse.Namespace) -> None:
     records = Records(args.results / "reproduction.json")
     report = args.results / "reproduction.md"
     available = _available(args.only or list(SOURCES), args.data)
-    cells = [cell for cell in (study_cells() if args.study else table_cells()) if cell.data in available]
+    cells = [cell for cell in _CELLS[args.cells]() if cell.data in available]
     done = sum(split < args.splits for cell in cells for split in records.finished(cell))
     with tqdm(total=len(cells) * args.splits, initial=done, unit="split") as bar:
         for cell, end in _in_order(cells, args.splits, args.workers):
@@ -107,7 +112,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", nargs="+", choices=list(SOURCES), help="leave the other data sets out")
     parser.add_argument("--splits", type=int, choices=range(1, SPLITS + 1), default=SPLITS, metavar="N")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="splits side by side")
-    parser.add_argument("--study", action="store_true", help="vary the positives in a bag instead")
+    parser.add_argument(
+        "--cells",
+        choices=list(_CELLS),
+        default="table",
+        help="table: the paper's; short: pictures, few epochs; study: other shares of positives",
+    )
     parser.add_argument("--device", default="auto", help="cpu, cuda, mps or auto")
     return parser
 

@@ -44,17 +44,23 @@ class Records:
     def check(self, cell: Cell, config: Config, dataset: BagDataset) -> None:
         """Refuse to put splits of other settings or other bags into one mean."""
         known = self.cells.get(cell.name)
-        asked = _circumstances(config, dataset)
-        if known is not None and any(known[key] != value for key, value in asked.items()):
-            changed = [key for key, value in asked.items() if known[key] != value]
-            raise InputError(
-                f"“{self.path}” holds splits of {cell.name} with other {' and '.join(changed)}.",
-                "Move the file away, or write the results somewhere else with --results.",
-            )
+        if known is None:
+            return
+        if Config.from_dict(known["settings"]) != config:
+            changed = "settings"
+        elif known["bags"]["sha256"] != _sha256(dataset):
+            changed = "bags"
+        else:
+            return
+        raise InputError(
+            f"“{self.path}” holds splits of {cell.name} with other {changed}.",
+            "Move the file away, or write the results somewhere else with --results.",
+        )
 
     def add(self, cell: Cell, config: Config, dataset: BagDataset, result: SplitResult) -> None:
         """Note a finished split and write the file."""
-        record = self.cells.setdefault(cell.name, {**_circumstances(config, dataset), "splits": {}})
+        bags = {**dataset.params, "sha256": _sha256(dataset)}
+        record = self.cells.setdefault(cell.name, {"settings": config.to_dict(), "bags": bags, "splits": {}})
         record["splits"][str(result.index)] = {
             "accuracy": result.accuracy,
             "disambiguation_accuracy": result.disambiguation_accuracy,
@@ -67,9 +73,8 @@ class Records:
         write_whole(self.path, content.encode(), "The results file")
 
 
-def _circumstances(config: Config, dataset: BagDataset) -> dict[str, Any]:
-    """What all splits of a cell have in common."""
+def _sha256(dataset: BagDataset) -> str:
     digest = hashlib.sha256()
     for array in (dataset.instances, dataset.offsets, dataset.candidates, dataset.labels):
         digest.update(np.ascontiguousarray(array).tobytes())
-    return {"settings": config.to_dict(), "bags": {**dataset.params, "sha256": digest.hexdigest()}}
+    return digest.hexdigest()

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.reproduction.cells import SPLITS, TITLES, Cell, study_cells, table_cells
+from benchmarks.reproduction.cells import (
+    EPOCHS,
+    SHORT_EPOCHS,
+    SPLITS,
+    TITLES,
+    Cell,
+    short_cells,
+    study_cells,
+    table_cells,
+)
 from benchmarks.reproduction.records import Records
 from benchmarks.reproduction.sources import SOURCES
 from elimipl.protocol import ProtocolResult
@@ -24,7 +33,10 @@ authors' bags. Settings, seeds and versions of every split are in `reproduction.
 
 def write_report(records: Records, path: Path) -> None:
     """Write the page for the splits finished so far."""
-    parts = [_INTRODUCTION, _table(records)]
+    parts = [_INTRODUCTION, _table(records, table_cells())]
+    short = [cell for cell in short_cells() if records.finished(cell)]
+    if short:
+        parts += [f"## A first look: {SHORT_EPOCHS} epochs instead of {EPOCHS}\n", _table(records, short)]
     studied = [cell for cell in study_cells() if records.finished(cell)]
     if studied:
         parts += ["## How many instances of a bag are positive\n", _study_table(records, studied)]
@@ -32,17 +44,17 @@ def write_report(records: Records, path: Path) -> None:
     write_whole(path, "\n".join(parts).encode(), "The report")
 
 
-def _table(records: Records) -> str:
+def _table(records: Records, cells: list[Cell]) -> str:
     head = ["data", "r", "method", "paper", "ours", "difference", "splits", "seconds a split"]
     rows = []
-    for cell in table_cells():
+    for cell in cells:
         mean, std = cell.paper
         row = [TITLES[cell.data], str(cell.r), TITLES[cell.method], _printed(mean, std)]
         ours = _ours(records, cell)
         if ours is None:
             rows.append([*row, "not run", "", "0", ""])
             continue
-        shown = _printed(ours.mean, ours.std)
+        shown = _shown(ours)
         rows.append(
             [
                 *row,
@@ -68,7 +80,7 @@ def _study_table(records: Records, cells: list[Cell]) -> str:
                     str(cell.r),
                     TITLES[cell.method],
                     f"{positives:.1f}",
-                    _printed(ours.mean, ours.std),
+                    _shown(ours),
                     str(len(ours.splits)),
                     _printed(*cell.paper),
                 ]
@@ -79,6 +91,11 @@ def _study_table(records: Records, cells: list[Cell]) -> str:
 def _ours(records: Records, cell: Cell) -> ProtocolResult | None:
     splits = tuple(records.finished(cell).values())
     return ProtocolResult(splits, sum(split.seconds for split in splits)) if splits else None
+
+
+def _shown(ours: ProtocolResult) -> str:
+    """One split alone has no deviation to show."""
+    return _printed(ours.mean, ours.std) if len(ours.splits) > 1 else f"{ours.mean:.3f}".removeprefix("0")
 
 
 def _printed(mean: float, std: float) -> str:
