@@ -21,8 +21,8 @@ _DENSITY = -np.log((np.arange(256, dtype=np.float32) + 1) / 256)
 """Optical density of each 8-bit value; white is 0."""
 
 # Tissue of CRC-VAL-HE-7K tiles (CC BY 4.0) in OpenCV's 8-bit L*a*b*: the mean and the spread inside a tile.
-_LAB_MEAN = np.array((148, 162, 109), dtype=np.float32)
-_LAB_SPREAD = np.array((35, 7, 5), dtype=np.float32)
+_LAB_MEAN = np.array((148, 162, 109))
+_LAB_SPREAD = np.array((35, 7, 5))
 
 # Haematoxylin and eosin (rows) as unit optical densities, and the strongest of each, as in Macenko's own reference.
 _REFERENCE_STAINS = np.array(((0.5626, 0.7201, 0.4062), (0.2159, 0.8012, 0.5581)))
@@ -50,10 +50,10 @@ def _reinhard(pixels: np.ndarray) -> np.ndarray:
     tissue = density > _GLASS
     if np.count_nonzero(tissue) < _FEWEST_TISSUE_PIXELS:
         return pixels
-    lab = cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB).astype(np.float32)
-    inside = lab[tissue]
-    gain = _limited(_LAB_SPREAD / np.maximum(inside.std(axis=0), 1e-3))
-    matched = (lab - inside.mean(axis=0)) * gain + _LAB_MEAN
+    lab = cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB)
+    mean, spread = (moment.ravel() for moment in cv2.meanStdDev(lab, mask=tissue.view(np.uint8)))
+    gain = _limited(_LAB_SPREAD / np.maximum(spread, 1e-3))
+    matched = cv2.transform(lab.astype(np.float32), np.column_stack([np.diag(gain), _LAB_MEAN - gain * mean]))
     stained = np.minimum(density / (2 * _GLASS), 1)[:, :, None]  # from glass to tissue without a seam
     blended = np.clip(np.rint(lab + stained * (matched - lab)), 0, 255).astype(np.uint8)
     return np.asarray(cv2.cvtColor(blended, cv2.COLOR_LAB2RGB))
