@@ -1,0 +1,197 @@
+"""How fast the generators are, against the libraries' own way in the same run: `python benchmarks/bench_generators.py`.
+
+One thread, 224×224 tiles, ours and the reference taking turns on every tile, medians. Then `generate_many` on two
+processes against one, and the memory that 7,000 bags take. Prints a table, writes `results/generators.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pywt
+import sklearn
+from PIL import Image
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bag_generators import TissueImage, generate, generate_many, load
+from bag_generators.kmeansseg import LITTLE_GAIN, TIGHT, to_ycbcr
+from bag_generators.phantom import PHANTOM_KINDS, draw
+from bag_generators.sift import CELL, POINTS
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "generators.json"
+KEY_POINTS = [cv2.KeyPoint(x, y, 4 * CELL / 6, 0) for y in map(float, POINTS) for x in map(float, POINTS)]
+SIFT = cv2.SIFT_create()
+MEMORY_FILES = 7000
+
+
+def blur_and_resize(image: TissueImage) -> None:
+    """What Row and SBN can't do without, by OpenCV alone."""
+    cv2.resize(cv2.GaussianBlur(image.pixels, (5, 5), 0), (8, 8), interpolation=cv2.INTER_AREA)
+
+
+def opencv_sift(image: TissueImage) -> None:
+    """OpenCV's descriptors at the same 25 key points."""
+    SIFT.compute(cv2.cvtColor(image.pixels, cv2.COLOR_RGB2GRAY), KEY_POINTS)
+
+
+def kmeansseg_by_libraries(image: TissueImage) -> None:
+    """The same algorithm, the wavelet of each block by PyWavelets and the clusters by scikit-learn."""
+    ycbcr = to_ycbcr(image.pixels)
+    points = []
+    for y in range(0, 224, 4):
+        for x in range(0, 224, 4):
+            block = ycbcr[y : y + 4, x : x + 4]
+            _, bands = pywt.dwt2(block[:, :, 0], "db4")
+            points.append([*block.mean(axis=(0, 1)), *(np.sqrt(np.mean(np.square(band))) for band in bands)])
+    before = np.inf
+    for k in range(2, 17):
+        distances = KMeans(k, n_init=1, random_state=0).fit(points).transform(points).min(axis=1)
+        spread = (distances**4).sum()
+        if spread < TIGHT or (k >= 3 and before - spread < LITTLE_GAIN):
+            break
+        before = spread
+
+
+# generator, the reference's name, the reference, at least so many times as fast
+COMPARISONS: tuple[tuple[str, str, Callable[[TissueImage], None], float], ...] = (
+    ("row", "GaussianBlur + resize alone", blur_and_resize, 0.5),
+    ("sbn", "GaussianBlur + resize alone", blur_and_resize, 0.5),
+    ("sift", "cv2.SIFT.compute", opencv_sift, 3.0),
+    ("kmeansseg", "pywt per block, sklearn KMeans", kmeansseg_by_libraries, 5.0),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    args = _parser().parse_args(arguments)
+    with tempfile.TemporaryDirectory() as scratch:
+        files, source = find_tiles(max(args.tiles, args.files), Path(scratch))
+        images = [load(file) for file in files[: args.tiles]]
+        with threadpool_limits(1):
+            cv2.setNumThreads(1)
+            rows = [compare(*comparison, images) for comparison in COMPARISONS]
+            rows.append(compare_processes(list(islice(cycle(files), args.files))))
+        peak = peak_memory(files)
+    print_table(rows, peak, source, len(images))
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(
+        json.dumps(
+            {
+                "tiles": f"{len(images)} tiles of 224×224 px, {source}",
+                "comparisons": rows,
+                "memory": {"files": MEMORY_FILES, "generator": "sift", "peak_mb": round(peak), "limit_mb": 1000},
+                "versions": {
+                    "python": platform.python_version(),
+                    **{m.__name__: m.__version__ for m in (np, cv2, pywt, sklearn)},
+                },
+            },
+            indent=2,
+            ensure_ascii=False,
+        )
+        + "\n"
+    )
+
+
+def find_tiles(count: int, scratch: Path) -> tuple[list[Path], str]:
+    """Up to `count` files of 224×224 tiles: real ones from ../shared/data, else drawn ones made in `scratch`."""
+    real = sorted((ROOT.parent / "shared" / "data").glob("lesion5/train/*/*"))
+    if real:
+        return real[:: max(1, len(real) // count)][:count], "real colorectal tissue"
+    for i, kind in zip(range(min(count, 200)), cycle(PHANTOM_KINDS), strict=False):
+        Image.fromarray(draw(kind, seed=i).pixels).save(scratch / f"{i}.png")
+    return sorted(scratch.iterdir()), "drawn phantoms (the real tiles are not on this machine)"
+
+
+def compare(
+    generator: str,
+    reference_name: str,
+    reference: Callable[[TissueImage], None],
+    target: float,
+    images: list[TissueImage],
+) -> dict[str, Any]:
+    """Median seconds of the generator and of its reference over the same tiles, in turns."""
+    ours, theirs = [], []
+    for image in tqdm(images, desc=generator, disable=None):
+        ours.append(_seconds(lambda: generate(generator, image)))  # noqa: B023 - called at once
+        theirs.append(_seconds(lambda: reference(image)))  # noqa: B023
+    return _row(generator, reference_name, statistics.median(ours), statistics.median(theirs), target)
+
+
+def compare_processes(files: list[Path]) -> dict[str, Any]:
+    """`generate_many` of KMeansSeg on two processes, start included, against one."""
+    one, two = (_seconds(lambda: sum(1 for _ in generate_many("kmeansseg", files, workers=n))) for n in (1, 2))  # noqa: B023
+    return _row(f"generate_many, 2 processes, {len(files)} files", "1 process", two, one, 1.7)
+
+
+def peak_memory(files: list[Path]) -> float:
+    """Megabytes of a fresh process that keeps the SIFT bags of 7,000 files, and of the larger of its two workers."""
+    program = (
+        "import resource, sys; from itertools import cycle, islice; from bag_generators import generate_many\n"
+        f"files = islice(cycle(sys.argv[1:]), {MEMORY_FILES})\n"
+        "bags = list(generate_many('sift', files, workers=2))\n"
+        "print(sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))"
+    )
+    command = [sys.executable, "-c", program, *map(str, files[:1000])]
+    return int(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout) / 1024
+
+
+def print_table(rows: list[dict[str, Any]], peak: float, source: str, n_tiles: int) -> None:
+    print(f"{n_tiles} tiles: {source}. One thread, median of a tile.\n")
+    print(f"{'':<40}{'ours':>11}  {'reference':<32}{'its time':>11}{'times as fast':>15}{'at least':>10}")
+    for row in rows:
+        print(
+            f"{row['name']:<40}{_time(row['seconds']):>11}  {row['reference']:<32}{_time(row['reference_seconds']):>11}"
+            f"{row['times_as_fast']:>15.2f}{row['target']:>10}{'' if row['met'] else '  MISSED'}"
+        )
+    print(f"\n{MEMORY_FILES:,} SIFT bags kept in memory: peak {peak:.0f} MB (limit 1,000 MB)")
+
+
+def _row(name: str, reference: str, seconds: float, reference_seconds: float, target: float) -> dict[str, Any]:
+    ratio = reference_seconds / seconds
+    return {
+        "name": name,
+        "seconds": round(seconds, 6),
+        "reference": reference,
+        "reference_seconds": round(reference_seconds, 6),
+        "times_as_fast": round(ratio, 2),
+        "target": target,
+        "met": ratio >= target,
+    }
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{1e3 * seconds:.2f} ms"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tiles", type=int, default=200, help="tiles per comparison (200)")
+    parser.add_argument("--files", type=int, default=2000, help="files for generate_many (2000)")
+    return parser
+
+
+if __name__ == "__main__":
+    main()
