@@ -1,0 +1,34 @@
+"""Bag generators: one picture through all four, side by side and linked."""
+
+import streamlit as st
+
+from bag_generators import InputError
+from ui.explore.picture import choose_picture
+from ui.generators_page.bags import four_bags
+from ui.generators_page.followed import show_same_place, show_steps
+from ui.generators_page.maps import choose_instance, choose_unit, show_maps
+from ui.page import show_error, show_notes, start_page
+from ui.teach import wording
+
+start_page("Bag generators")
+with st.sidebar:
+    picture = choose_picture()
+if picture is None:
+    st.stop()
+show_notes(picture.image.notes)
+st.markdown(wording.GENERATORS_INTRO)
+try:
+    bags = four_bags(picture.image)
+except InputError as error:
+    show_error(error)
+    st.stop()
+
+controls = st.container(horizontal=True, gap="large", vertical_alignment="bottom")
+with controls:
+    unit = choose_unit()
+maps = st.container()
+generator, instance = choose_instance(bags)
+with maps:
+    show_maps(picture.image, bags, generator, instance, unit)
+show_same_place(picture.image, bags, generator, instance)
+show_steps(picture.image, bags[generator], instance)

@@ -1,0 +1,231 @@
+"""Record the training runs that the lesson shows, so that a class need not wait for them.
+
+    python scripts/record_lesson.py            # some minutes on one core, writes assets/lessons/recorded_runs.json
+
+Small runs on data with known truth: digit bags from scikit-learn's own digits and drawn phantoms. Every part of
+the file says what data, how many bags, how they were split, and the seed. The same machine gives the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.datasets.mixed_bags import Recipe, mix_bags
+from elimipl.datasets.phantoms import build_phantoms
+from elimipl.datasets.sklearn_digits import LABEL_SPACE, TARGETS
+from elimipl.network import build_network
+from elimipl.reports import EpochReport
+from elimipl.scaling import fit_scaler
+from elimipl.training import Fitted, fit
+from elimipl.whole_file import write_whole
+
+OUT = Path(__file__).resolve().parents[1] / "assets" / "lessons" / "recorded_runs.json"
+SHOWN_EPOCHS = (1, 2, 3, 5, 8, 12, 18, 25, 35, 45, 60)
+TRAIN_SHARE = 0.7
+DIGIT_RECIPE = Recipe(bags_per_class=60, smallest=8, largest=12, average=10.0, positive_share=0.2)
+HELD_OUT_RECIPE = Recipe(bags_per_class=30, smallest=8, largest=12, average=10.0, positive_share=0.2)
+SHOWN_CONFIG = Config.preset(
+    "paper", sparsity="entropy", mu=0.1, gamma=1.0, hidden=16, batch=16, lr=0.05, epochs=60, seed=0
+)
+CURVE_CONFIG = Config.preset("default", hidden=32, batch=16, lr=0.1, epochs=60)
+CURVE_METHODS = {
+    "ELIMIPL": {},
+    "DEMIPL": {"method": "demipl", "pooling": "sigmoid_normalised", "sparsity": "none", "mu": 0.0, "gamma": 0.0,
+               "attention_entropy": 0.001},
+    "every candidate equal (CE)": {"mapping": "average", "mu": 0.0, "gamma": 0.0},
+}  # fmt: skip
+GENERATORS = ("row", "sbn", "kmeansseg", "sift")
+PHANTOMS_PER_CLASS = 30
+
+
+def digit_bags(r: int, seed: int) -> tuple[BagDataset, BagDataset]:
+    """Training and held-out digit bags; no picture of a digit is in both."""
+    digits = load_digits()
+    order = np.random.default_rng(seed).permutation(len(digits.target))
+    cut = round(TRAIN_SHARE * len(order))
+    parts = []
+    for members, recipe, part_seed in ((order[:cut], DIGIT_RECIPE, seed), (order[cut:], HELD_OUT_RECIPE, seed + 1000)):
+        classes = digits.target[members]
+        described = {"generator": "pixels", "source": LABEL_SPACE.source, "licence": "CC BY 4.0"}
+        parts.append(
+            mix_bags(
+                (digits.data[members] / 16.0).astype(np.float32),
+                classes,
+                TARGETS,
+                classes % 2 == 1,
+                LABEL_SPACE,
+                recipe,
+                r=r,
+                seed=part_seed,
+                described=described,
+            )
+        )
+    return parts[0], parts[1]
+
+
+def stages(dataset: BagDataset, config: Config, epochs: Sequence[int]) -> Iterator[tuple[int, Fitted]]:
+    """The model before training and after each of `epochs`: one run, stopped and taken up again."""
+    scaler = fit_scaler(dataset.instances, config.scaling)
+    untrained = build_network(config, dataset.dim, dataset.n_classes)
+    yield 0, Fitted(untrained, config, scaler, np.zeros(0), ())
+    with tempfile.TemporaryDirectory() as folder:
+        for epoch in epochs:
+            stopper = _StopAfter(epoch)
+            fitted = fit(
+                dataset, config, on_epoch=stopper.hear, should_stop=stopper.reached,
+                checkpoint=Path(folder) / "run.safetensors", resume=True, device="cpu",
+            )  # fmt: skip
+            yield epoch, fitted
+
+
+class _StopAfter:
+    def __init__(self, epoch: int) -> None:
+        self._last, self._now = epoch, 0
+
+    def hear(self, report: EpochReport) -> None:
+        self._now = report.epoch
+
+    def reached(self) -> bool:
+        return self._now >= self._last
+
+
+def watch_attention(train: BagDataset, held_out: BagDataset, shown: Sequence[int]) -> dict[str, Any]:
+    """Attention and probabilities of some held-out bags after several epochs."""
+    attention: list[list[list[float]]] = [[] for _ in shown]
+    probabilities: list[list[list[float]]] = [[] for _ in shown]
+    accuracy, epochs = [], []
+    for epoch, fitted in stages(train, SHOWN_CONFIG, SHOWN_EPOCHS):
+        outputs = fitted.predict(held_out)
+        epochs.append(epoch)
+        accuracy.append(_rounded(outputs.accuracy(held_out.labels)))
+        of_bags = np.split(outputs.attention, held_out.offsets[1:-1])
+        for place, bag in enumerate(shown):
+            attention[place].append(_rounded(of_bags[bag]))
+            probabilities[place].append(_rounded(outputs.probabilities[bag]))
+    truths = np.split(held_out.instance_truth, held_out.offsets[1:-1])
+    bags = [
+        {
+            "name": held_out.names[bag],
+            "true": int(held_out.labels[bag]),
+            "truth": truths[bag].astype(int).tolist(),
+            "attention": attention[place],
+            "probabilities": probabilities[place],
+        }
+        for place, bag in enumerate(shown)
+    ]
+    return {"epochs": epochs, "held_out_accuracy": accuracy, "labels": list(train.label_space.names), "bags": bags}
+
+
+def record_digits() -> dict[str, Any]:
+    """Figure 5 on digit bags: one held-out bag of every class, with its pictures."""
+    train, held_out = digit_bags(r=2, seed=0)
+    shown = [int(np.flatnonzero(held_out.labels == label)[0]) for label in range(len(TARGETS))]
+    run = watch_attention(train, held_out, shown)
+    for bag, index in zip(run["bags"], shown, strict=True):
+        bag["pixels"] = np.rint(held_out.bag(index) * 16).astype(int).tolist()
+    return {"about": _about_digits(train, held_out, SHOWN_CONFIG, r=2), **run}
+
+
+def record_weights() -> dict[str, Any]:
+    """Eq. 6 epoch by epoch for some training bags: the first of every class, and the first that went wrong."""
+    train, held_out = digit_bags(r=2, seed=0)
+    beliefs = [train.candidates / train.candidates.sum(axis=1, keepdims=True)]
+    fitted = fit(train, SHOWN_CONFIG, on_epoch=lambda report: beliefs.append(report.snapshot.weights), device="cpu")
+    movement = np.array(beliefs)  # (T + 1, m, k)
+    shown = [int(np.flatnonzero(train.labels == label)[0]) for label in range(len(TARGETS))]
+    wrong = np.flatnonzero(movement[-1].argmax(axis=1) != train.labels)
+    bags = [
+        {
+            "name": train.names[bag],
+            "true": int(train.labels[bag]),
+            "candidates": train.candidates[bag].astype(int).tolist(),
+            "weights": _rounded(movement[:, bag]),
+        }
+        for bag in [*shown, *wrong[:1].tolist()]
+    ]
+    return {
+        "about": _about_digits(train, held_out, SHOWN_CONFIG, r=2),
+        "labels": list(train.label_space.names),
+        "rho": _rounded(np.array([SHOWN_CONFIG.rho(epoch) for epoch in range(1, SHOWN_CONFIG.epochs + 1)])),
+        "disambiguation_accuracy": [_rounded(report.disambiguation_accuracy) for report in fitted.history],
+        "bags": bags,
+    }
+
+
+def record_phantoms(generator: str) -> dict[str, Any]:
+    """Figure 5 on phantoms: two held-out ones of every tissue, all shown."""
+    train = build_phantoms(generator, per_class=PHANTOMS_PER_CLASS, r=2, seed=1)
+    held_out = build_phantoms(generator, per_class=2, r=2, seed=2)
+    about = (
+        f"{len(train)} training and {len(held_out)} held-out phantoms, r = 2 false positives drawn at random, "
+        f"data seeds 1 and 2, training seed {SHOWN_CONFIG.seed}, {_settings(SHOWN_CONFIG)}."
+    )
+    return {"about": about, **watch_attention(train, held_out, range(len(held_out)))}
+
+
+def record_curve(seeds: Sequence[int]) -> dict[str, Any]:
+    """Figure 4 in miniature: held-out accuracy over r for three methods, one split a seed."""
+    ambiguity = list(range(len(TARGETS) - 1))
+    accuracy: dict[str, list[list[float]]] = {name: [[] for _ in ambiguity] for name in CURVE_METHODS}
+    for seed in seeds:
+        for place, r in enumerate(ambiguity):
+            train, held_out = digit_bags(r, seed)
+            for name, changes in CURVE_METHODS.items():
+                fitted = fit(train, CURVE_CONFIG.replace(seed=seed, **changes), device="cpu")
+                accuracy[name][place].append(_rounded(fitted.predict(held_out).accuracy(held_out.labels)))
+            print(f"seed {seed}, r = {r}: {[accuracy[name][place][-1] for name in accuracy]}", flush=True)
+    about = (
+        f"{len(train)} training and {len(held_out)} held-out digit bags (held out: bags of other pictures of digits); "
+        f"data and training seeds {', '.join(map(str, seeds))}; {_settings(CURVE_CONFIG)}; last epoch, no choosing."
+    )
+    return {"about": about, "r": ambiguity, "classes": len(TARGETS), "accuracy": accuracy}
+
+
+def _about_digits(train: BagDataset, held_out: BagDataset, config: Config, r: int) -> str:
+    return (
+        f"{len(train)} training and {len(held_out)} held-out digit bags of 8 to 12 pictures, made of other pictures "
+        f"({TRAIN_SHARE:.0%} and {1 - TRAIN_SHARE:.0%} of scikit-learn's 1,797 digits); r = {r} false positives drawn "
+        f"at random, data seed 0, training seed {config.seed}, {_settings(config)}."
+    )
+
+
+def _settings(config: Config) -> str:
+    return (
+        f"{config.epochs} epochs, l = {config.hidden}, learning rate {config.lr:g}, {config.sparsity} sparsity with "
+        f"μ = {config.mu:g}, γ = {config.gamma:g}"
+    )
+
+
+def _rounded(values: Any) -> Any:
+    return np.round(np.asarray(values, dtype=np.float64), 4).tolist()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=5, help="splits of the accuracy curve")
+    seeds = range(parser.parse_args().seeds)
+    recorded = {
+        "digits": record_digits(),
+        "weights": record_weights(),
+        "phantoms": {generator: record_phantoms(generator) for generator in GENERATORS},
+        "accuracy_by_r": record_curve(seeds),
+    }
+    write_whole(OUT, json.dumps(recorded, separators=(",", ":")).encode(), "The recording of the lesson")
+    print(f"{OUT.name}: {OUT.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The panels of the page that puts the four bag generators side by side."""

@@ -1,0 +1,76 @@
+"""The learner's own picture: a phantom, so that its label and its instances are known."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from bag_generators import GENERATORS, Bag, TissueImage
+from bag_generators.phantom import Phantom, instance_truth
+from elimipl.crowd import uniform_false_positives
+from elimipl.datasets.phantoms import redraw
+from elimipl.labels import TISSUE7, LabelSpace
+from ui.cached import bag_of
+from ui.lesson.recorded import recorded_runs
+from ui.teach import wording
+
+VARIANTS = (1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A picture whose truth is known, cut into instances."""
+
+    name: str
+    image: TissueImage
+    bag: Bag
+    truth: np.ndarray
+    """(n,) bool: which instances carry the class"""
+    true_index: int
+    labels: LabelSpace = TISSUE7
+
+    @property
+    def label(self) -> str:
+        return self.labels.names[self.true_index]
+
+
+def choose_case() -> Case:
+    """Ask for the tissue, one of two drawings of it, and the way it is cut."""
+    st.subheader(wording.CASE_HEADING, divider="gray")
+    tissue = st.selectbox(
+        wording.TISSUE_LABEL, TISSUE7.names, index=TISSUE7.index("TUM"), key="tissue", bind="query-params"
+    )
+    variant = st.segmented_control(
+        wording.VARIANT_LABEL, VARIANTS, default=1, required=True, key="drawing", bind="query-params"
+    )
+    cut = st.segmented_control(
+        wording.CUT_LABEL,
+        list(GENERATORS),
+        default="row",
+        required=True,
+        format_func=lambda name: GENERATORS[name].title,
+        key="cut",
+        bind="query-params",
+        help=wording.CUT_HELP,
+    )
+    return make_case(tissue, variant, cut)
+
+
+def make_case(tissue: str, variant: int, cut: str) -> Case:
+    """The drawing of a tissue that the recorded runs were watched on."""
+    bags = recorded_runs()["phantoms"][cut]["bags"]
+    name = [bag["name"] for bag in bags if TISSUE7.names[bag["true"]] == tissue][variant - 1]
+    phantom = _drawn(name)
+    image = TissueImage.from_array(phantom.pixels)
+    bag = bag_of(image, cut)
+    return Case(name, image, bag, instance_truth(bag, phantom.truth), TISSUE7.index(tissue))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _drawn(name: str) -> Phantom:
+    return redraw(name)
+
+
+def candidates_of(case: Case, r: int, draw: int) -> np.ndarray:
+    """The true label and r others drawn at random, (k,) bool."""
+    return uniform_false_positives([case.true_index], len(case.labels), r, draw)[0]

@@ -1,0 +1,38 @@
+"""The label is hidden among false positives: partial-label learning."""
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from ui.figures.label_matrices import label_strip
+from ui.figures.marked_instances import marked_picture
+from ui.lesson.case import Case, candidates_of
+from ui.lesson.chart import chart
+from ui.palette import current_palette
+from ui.teach import lesson_wording as wording
+
+
+def show(case: Case) -> dict[str, Any]:
+    left, right = st.columns([1, 1.5], gap="large")
+    with right:
+        r, candidates = choose_candidates(case)
+        hidden = st.toggle(wording.HIDE_TRUE_LABEL, key="hide_true", bind="query-params")
+        chart(
+            label_strip(case.true_index, candidates, case.labels.names, current_palette(), hidden),
+            "lesson-strip",
+            wording.strip_alt(candidates, case.labels.names, None if hidden else case.label),
+        )
+        st.markdown(wording.candidate_set(candidates, case.labels.names))
+    with left:
+        figure = marked_picture(case.image, case.bag, current_palette(), outlined=False).update_layout(height=300)
+        chart(figure, "lesson-whole", wording.WHOLE_ALT)
+    return {"r": r, "hidden_true": hidden}
+
+
+def choose_candidates(case: Case) -> tuple[int, np.ndarray]:
+    """How many false positives the crowd adds, and the candidate set (k,) bool that results."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        r = st.slider(wording.R_LABEL, 0, len(case.labels) - 2, value=0, key="r", bind="query-params", width=260)
+        draw = st.number_input(wording.DRAW_LABEL, 1, 999, value=1, key="draw", bind="query-params", width=170)
+    return r, candidates_of(case, r, int(draw))

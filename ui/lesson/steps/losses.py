@@ -1,0 +1,122 @@
+"""The three losses one by one, with the way they push the probabilities."""
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from ui.figures.loss_arrows import loss_arrows
+from ui.lesson.case import Case, candidates_of
+from ui.lesson.chart import chart, collected
+from ui.lesson.downhill import Pull, probabilities, pulls, step_down
+from ui.palette import current_palette
+from ui.teach import lesson_wording as wording
+
+LOSSES = ("mapping", "sparsity", "inhibition", "total")
+STARTS = ("undecided", "false", "outside", "right")
+DEFAULT_MU, DEFAULT_GAMMA = 0.5, 1.0
+LEAD = 2.2  # how far the favoured energy lies above the others
+STEPS_AT_ONCE = 5
+
+
+def show(case: Case) -> dict[str, Any]:
+    candidates = lesson_candidates(case)
+    left, right = st.columns([1, 1.4], gap="large")
+    with left:
+        loss, sparsity = _choose_loss()
+        mu = st.slider(wording.MU_LABEL, 0.0, 3.0, DEFAULT_MU, 0.1, key="mu", bind="query-params")
+        gamma = st.slider(wording.GAMMA_LABEL, 0.0, 3.0, DEFAULT_GAMMA, 0.1, key="gamma", bind="query-params")
+        start = st.selectbox(
+            wording.START_LABEL, STARTS, format_func=wording.START_TITLES.__getitem__, key="start", bind="query-params"
+        )
+        energies = _energies(case, candidates, start)
+        weights = candidates / candidates.sum()
+        parts = pulls(energies, candidates, weights, mu, gamma, sparsity)
+        with st.container(horizontal=True):
+            st.button(
+                wording.STEPS_LABEL.format(count=STEPS_AT_ONCE), key="walk", icon=":material/south_east:",
+                on_click=_walk, args=(case, candidates, start, loss, mu, gamma, sparsity),
+            )  # fmt: skip
+            st.button(wording.RESET_LABEL, key="reset", icon=":material/restart_alt:", on_click=_reset)
+    with right:
+        before, after = probabilities(energies), probabilities(step_down(energies, parts[loss]))
+        chart(
+            loss_arrows(before, after, case.labels, candidates, case.true_index, current_palette()),
+            "lesson-losses",
+            wording.arrows_alt(case.labels.names, before, after),
+        )
+        st.markdown(wording.loss_values({name: part.value for name, part in parts.items()}, mu, gamma))
+    return {
+        "losses_seen": collected("losses", loss),
+        "mu_moved": mu != DEFAULT_MU,
+        "gamma_moved": gamma != DEFAULT_GAMMA,
+    }
+
+
+def lesson_candidates(case: Case) -> np.ndarray:
+    """The learner's own candidate set, or two false positives where they chose fewer."""
+    r, draw = st.session_state.get("r", 0), st.session_state.get("draw", 1)
+    return candidates_of(case, max(int(r), 2), int(draw))
+
+
+def _choose_loss() -> tuple[str, str]:
+    loss = st.segmented_control(
+        wording.LOSS_LABEL,
+        LOSSES,
+        default="mapping",
+        required=True,
+        format_func=wording.LOSS_TITLES.__getitem__,
+        key="loss",
+        bind="query-params",
+    )
+    sparsity = st.segmented_control(
+        wording.SPARSITY_LABEL,
+        ("l1", "entropy"),
+        default="l1",
+        required=True,
+        format_func=wording.SPARSITY_TITLES.__getitem__,
+        key="sparsity",
+        bind="query-params",
+    )
+    st.caption(wording.LOSS_FORMULAS[loss])
+    return loss, sparsity
+
+
+def starting_energies(case: Case, candidates: np.ndarray, start: str) -> np.ndarray:
+    """Energies (k,) of a model that is undecided, believes a false positive or a non-candidate, or is right."""
+    energies = np.zeros(len(candidates))
+    others = candidates.copy()
+    others[case.true_index] = False
+    favoured = {
+        "false": int(np.flatnonzero(others)[0]),
+        "outside": int(np.flatnonzero(~candidates)[0]),
+        "right": case.true_index,
+    }
+    if start in favoured:
+        energies[favoured[start]] = LEAD
+    return energies
+
+
+def _place(case: Case, start: str, candidates: np.ndarray) -> tuple[object, ...]:
+    return case.true_index, start, tuple(candidates.tolist())
+
+
+def _energies(case: Case, candidates: np.ndarray, start: str) -> np.ndarray:
+    """Where the learner has walked to; another picture or start begins anew."""
+    walked = st.session_state.get("walked")
+    if walked is not None and walked[0] == _place(case, start, candidates):
+        return np.array(walked[1])
+    return starting_energies(case, candidates, start)
+
+
+def _walk(case: Case, candidates: np.ndarray, start: str, loss: str, mu: float, gamma: float, sparsity: str) -> None:
+    energies = _energies(case, candidates, start)
+    weights = candidates / candidates.sum()
+    for _ in range(STEPS_AT_ONCE):
+        pull: Pull = pulls(energies, candidates, weights, mu, gamma, sparsity)[loss]
+        energies = step_down(energies, pull)
+    st.session_state["walked"] = (_place(case, start, candidates), energies.tolist())
+
+
+def _reset() -> None:
+    st.session_state["walked"] = None
