@@ -17,6 +17,7 @@ class Batch(NamedTuple):
     x: Tensor  # (n, d) their instances
     bag_of: Tensor  # (n,) the bag of each instance, counted from 0 within the batch
     members: slice  # which bags these are
+    rows: slice  # which instances
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,4 +49,4 @@ class PackedBags:
         for step in range(steps):
             first, last = step * m // steps, (step + 1) * m // steps
             rows = slice(ends[first], ends[last])
-            yield Batch(self.x[rows], bag_of[rows] - first, slice(first, last))
+            yield Batch(self.x[rows], bag_of[rows] - first, slice(first, last), rows)

@@ -13,6 +13,6 @@ def initial_weights(candidates: Tensor, dtype: torch.dtype = torch.float64) -> T
     return candidates.to(dtype) / candidates.sum(1, keepdim=True)
 
 
-def updated_weights(weights: Tensor, energies: Tensor, candidates: Tensor, rho: float) -> Tensor:
-    """w^t = ρ w^{t−1} + (1−ρ) p_c / Σ_{c'∈S} p_c' (eq. 6); no gradient flows through it. All (B, k)."""
-    return rho * weights + (1 - rho) * candidate_distribution(energies.detach(), candidates)
+def move_weights(weights: Tensor, energies: Tensor, candidates: Tensor, rho: float) -> None:
+    """w^t = ρ w^{t−1} + (1−ρ) p_c / Σ_{c'∈S} p_c' (eq. 6), in place; all (B, k)."""
+    weights.lerp_(candidate_distribution(energies, candidates), 1 - rho)

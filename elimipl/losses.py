@@ -1,107 +1,109 @@
-"""Equations 5–9 for a batch of bags, each with its gradient, from the energies e whose softmax is p.
+"""Equations 5–9 for m bags, and the derivative of the total by the energies e whose softmax is p.
 
-Every function returns its value and its derivative by the energies (B, k). The derivatives are short closed
-forms, which stay finite for any finite energies and spare most of the cost of differentiating small tensors.
-Shapes: candidates (B, k) bool, at least one True a row; weights (B, k), zero off the candidates.
+The derivatives are short closed forms: they stay finite for any finite energies, show what each loss pulls at, and
+spare most of the cost of differentiating small tensors; values are only needed once an epoch, for the report.
+Shapes: energies, log_p (m, k); candidates (m, k) bool, at least one True a row; weights (m, k), a distribution on the
+candidates; scores (N,).
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from elimipl.config import Config
-from elimipl.network import BagOutputs
-
-ValueAndGradient = tuple[Tensor, Tensor]
-
-
-class Losses(NamedTuple):
-    """The parts of eq. 9, unweighted, and their weighted sum."""
-
-    mapping: Tensor
-    sparsity: Tensor
-    inhibition: Tensor
-    attention: Tensor
-    total: Tensor
-
-
-class LossGradients(NamedTuple):
-    """The derivative of the total by what the network gave out."""
-
-    energies: Tensor  # (B, k)
-    scores: Tensor | None  # (N,), None where the loss doesn't look at the attention
 
 
 @torch.no_grad()
-def cli_loss(outputs: BagOutputs, candidates: Tensor, weights: Tensor, config: Config) -> tuple[Losses, LossGradients]:
-    """L = L_ma + μ L_sp + γ L_in (eq. 9), plus λ_a times DEMIPL's attention entropy. Unused parts are 0."""
-    energies = outputs.energies
-    total, gradient = mapping_loss(energies, weights)
-    mapping, by_scores = total, None
-    sparsity = inhibition = attention = energies.new_zeros(())
-    if config.mu > 0 and config.sparsity != "none":
-        loss = l1_sparsity if config.sparsity == "l1" else entropy_sparsity
-        sparsity, part = loss(energies, candidates)
-        total, gradient = total.add(sparsity, alpha=config.mu), gradient.add_(part, alpha=config.mu)
-    if config.gamma > 0:
-        inhibition, part = inhibition_loss(energies, candidates)
-        total, gradient = total.add(inhibition, alpha=config.gamma), gradient.add_(part, alpha=config.gamma)
-    if config.attention_entropy > 0:
-        attention, part = attention_entropy(outputs.scores, len(energies))
-        total, by_scores = total.add(attention, alpha=config.attention_entropy), part * config.attention_entropy
-    return Losses(mapping, sparsity, inhibition, attention, total), LossGradients(gradient, by_scores)
-
-
-def mapping_loss(energies: Tensor, weights: Tensor) -> ValueAndGradient:
-    """−(1/B) Σ_i Σ_{c∈S_i} w_ic log p_ic (eq. 5)."""
+def loss_values(
+    energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor, config: Config
+) -> dict[str, float]:
+    """The parts of eq. 9 (unweighted; 0 where unused), DEMIPL's attention entropy, and the weighted total."""
     log_p = energies.log_softmax(1)
-    gradient = log_p.exp() * weights.sum(1, keepdim=True) - weights
-    return -(weights * log_p).sum() / len(energies), gradient / len(energies)
+    zero = energies.new_zeros(())
+    parts = {"mapping": mapping_loss(log_p, weights), "sparsity": zero, "inhibition": zero, "attention": zero}
+    if _uses_sparsity(config):
+        loss = l1_sparsity if config.sparsity == "l1" else entropy_sparsity
+        parts["sparsity"] = loss(log_p, candidates)
+    if config.gamma > 0:
+        parts["inhibition"] = inhibition_loss(log_p, candidates)
+    if config.attention_entropy > 0:
+        parts["attention"] = attention_entropy(scores, len(energies))
+    values = {name: float(value) for name, value in parts.items()}
+    share = {"mapping": 1.0, "sparsity": config.mu, "inhibition": config.gamma, "attention": config.attention_entropy}
+    return {**values, "total": sum(share[name] * value for name, value in values.items())}
 
 
-def l1_sparsity(energies: Tensor, candidates: Tensor) -> ValueAndGradient:
-    """(1/B) Σ_i ‖p_i ⊙ s_i‖₁, the paper's surrogate of eq. 7.
+@torch.no_grad()
+def loss_gradient(energies: Tensor, candidates: Tensor, weights: Tensor, config: Config) -> Tensor:
+    """dL/de of eq. 9 (m, k)."""
+    log_p = energies.log_softmax(1)
+    p = log_p.exp()
+    gradient = p - weights  # of the mapping loss
+    if _uses_sparsity(config):
+        pull = l1_gradient(p, candidates) if config.sparsity == "l1" else entropy_gradient(log_p, candidates)
+        gradient.add_(pull, alpha=config.mu)
+    if config.gamma > 0:
+        gradient.add_(inhibition_gradient(log_p, p, candidates), alpha=config.gamma)
+    return gradient / len(energies)
 
-    Since p sums to one this is 1 − (mass off S): its derivative by p is the same for every candidate, so it
-    can't favour one of them.
+
+def mapping_loss(log_p: Tensor, weights: Tensor) -> Tensor:
+    """−(1/m) Σ_i Σ_{c∈S_i} w_ic log p_ic (eq. 5). Derivative: p − w."""
+    return -(weights * log_p).sum() / len(log_p)
+
+
+def l1_sparsity(log_p: Tensor, candidates: Tensor) -> Tensor:
+    """(1/m) Σ_i ‖p_i ⊙ s_i‖₁, the paper's surrogate of eq. 7.
+
+    Since p sums to one this is 1 − (mass off S): moving mass between candidates doesn't change it, so it can't favour
+    one of them.
     """
-    p = energies.softmax(1)
-    mass = (p * candidates).sum(1, keepdim=True)
-    return mass.sum() / len(energies), p * (candidates.to(p.dtype) - mass) / len(energies)
+    return (log_p.exp() * candidates).sum() / len(log_p)
 
 
-def entropy_sparsity(energies: Tensor, candidates: Tensor) -> ValueAndGradient:
-    """(1/B) Σ_i H(q_i), q = p renormalised on S: least when one candidate holds all, as eq. 7 intends."""
-    log_q = _only_candidates(energies, candidates).log_softmax(1)
+def l1_gradient(p: Tensor, candidates: Tensor) -> Tensor:
+    """p_j (s_j − Σ_{c∈S} p_c) of each bag: all candidates fall together."""
+    inside = candidates.to(p.dtype)
+    return p * (inside - (p * inside).sum(1, keepdim=True))
+
+
+def entropy_sparsity(log_p: Tensor, candidates: Tensor) -> Tensor:
+    """(1/m) Σ_i H(q_i), q = p renormalised on S: least when one candidate holds all, as eq. 7 intends."""
+    log_q = _only_candidates(log_p, candidates).log_softmax(1)
+    return -(log_q.exp() * log_q).sum() / len(log_p)
+
+
+def entropy_gradient(log_p: Tensor, candidates: Tensor) -> Tensor:
+    """−q_j (log q_j + H(q)) of each bag: likely candidates rise, unlikely ones fall."""
+    log_q = _only_candidates(log_p, candidates).log_softmax(1)
     q = log_q.exp()
-    entropy = -(q * log_q).sum(1, keepdim=True)
-    return entropy.sum() / len(energies), -q * (log_q + entropy) / len(energies)
+    pointwise = q * log_q
+    return q * pointwise.sum(1, keepdim=True) - pointwise
 
 
-def inhibition_loss(energies: Tensor, candidates: Tensor) -> ValueAndGradient:
-    """−(1/B) Σ_i Σ_{c∉S_i} log(1 − p_ic) (eq. 8).
-
-    1 − p_c is the share of the other classes, so log(1 − p_c) = log Σ_{j≠c} exp(e_j) − log Σ_j exp(e_j): exact
-    even where p_c rounds to one.
-    """
-    k = energies.shape[1]
-    outside = (~candidates).to(energies.dtype)  # (B, k)
-    itself = torch.eye(k, dtype=torch.bool, device=energies.device)
-    others = energies.unsqueeze(1).masked_fill(itself, -torch.inf)  # (B, c, j), without class c itself
-    log_complement = others.logsumexp(2) - energies.logsumexp(1, keepdim=True)
-    towards = outside.sum(1, keepdim=True) * energies.softmax(1)
-    away = torch.bmm(outside.unsqueeze(1), others.softmax(2)).squeeze(1)
-    return -(outside * log_complement).sum() / len(energies), (towards - away) / len(energies)
+def inhibition_loss(log_p: Tensor, candidates: Tensor) -> Tensor:
+    """−(1/m) Σ_i Σ_{c∉S_i} log(1 − p_ic) (eq. 8), where 1 − p_c is summed over the other classes."""
+    return -(_without_itself(log_p).logsumexp(2) * ~candidates).sum() / len(log_p)
 
 
-def attention_entropy(scores: Tensor, bags: int) -> ValueAndGradient:
-    """(1/B) Σ_i Σ_j −a_ij log a_ij with DEMIPL's unnormalised a = sigm(ξ); its derivative is by ξ (N,)."""
-    a, log_a = scores.sigmoid(), functional.logsigmoid(scores)
-    return -(a * log_a).sum() / bags, -a * (1 - a) * (log_a + 1) / bags
+def inhibition_gradient(log_p: Tensor, p: Tensor, candidates: Tensor) -> Tensor:
+    """Σ_{c∉S} (p_j − r_cj) of each bag, r_c = p renormalised without class c: finite even where p_c rounds to one."""
+    outside = (~candidates).to(p.dtype)  # (m, k)
+    without = torch.bmm(outside.unsqueeze(1), _without_itself(log_p).softmax(2)).squeeze(1)
+    return p * outside.sum(1, keepdim=True) - without
+
+
+def attention_entropy(scores: Tensor, bags: int) -> Tensor:
+    """(1/m) Σ_i Σ_j −a_ij log a_ij with DEMIPL's unnormalised a = sigm(ξ)."""
+    return -(scores.sigmoid() * functional.logsigmoid(scores)).sum() / bags
+
+
+def attention_entropy_gradient(scores: Tensor, bags: int) -> Tensor:
+    """−a (1 − a) (log a + 1) / m, by ξ (N,)."""
+    a = scores.sigmoid()
+    return a * (a - 1) * (functional.logsigmoid(scores) + 1) / bags
 
 
 def candidate_distribution(energies: Tensor, candidates: Tensor) -> Tensor:
@@ -109,6 +111,16 @@ def candidate_distribution(energies: Tensor, candidates: Tensor) -> Tensor:
     return _only_candidates(energies, candidates).softmax(1)
 
 
-def _only_candidates(energies: Tensor, candidates: Tensor) -> Tensor:
+def _uses_sparsity(config: Config) -> bool:
+    return config.mu > 0 and config.sparsity != "none"
+
+
+def _only_candidates(values: Tensor, candidates: Tensor) -> Tensor:
     # A finite floor instead of −inf: 0·(−inf) would make the entropy NaN.
-    return energies.masked_fill(~candidates, torch.finfo(energies.dtype).min / 4)
+    return values.masked_fill(~candidates, torch.finfo(values.dtype).min / 4)
+
+
+def _without_itself(log_p: Tensor) -> Tensor:
+    """(m, c, j): log p_j, with −inf at j = c."""
+    itself = torch.eye(log_p.shape[1], dtype=torch.bool, device=log_p.device)
+    return log_p.unsqueeze(1).masked_fill(itself, -torch.inf)

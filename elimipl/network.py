@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bag_generators.errors import InputError
+from elimipl.attention import attention_pool
 from elimipl.config import Config
-from elimipl.embedding import embed_and_project
-from elimipl.segments import segment_softmax, segment_sum
+from elimipl.embedding import embed_and_read
 
 SCORE_WIDTH = 128
 """Width of the MLP that maps gates to ξ in the authors' code."""
@@ -56,23 +56,21 @@ class Network(nn.Module):
 
     def forward(self, x: Tensor, bag_of: Tensor, bags: int, generator: torch.Generator | None = None) -> BagOutputs:
         """x (N, d), bag_of (N,) in 0..bags−1. Training is asked for by giving the generator that draws the dropout."""
-        gates = [self.gate_t] if self.gate_s is None else [self.gate_t, self.gate_s]
-        readers = torch.cat([layer.weight for layer in (*gates, self.classifier)])  # (gates·g + k, l)
-        narrow = embed_and_project(
-            self.extractor(x), self.embed.weight, self.embed.bias, readers, self.config.dropout, generator
+        layers = [layer for layer in (self.gate_t, self.gate_s, self.classifier) if layer is not None]
+        read = embed_and_read(
+            self.extractor(x),
+            self.embed.weight,
+            self.embed.bias,
+            torch.cat([layer.weight for layer in layers]),
+            torch.cat([layer.bias for layer in layers]),
+            self.config.dropout,
+            generator,
         )  # (N, gates·g + k)
-        *gate_parts, votes = narrow.split([layer.out_features for layer in (*gates, self.classifier)], dim=1)
-        scores = self.score(self._gate(gate_parts)).squeeze(1)  # (N,) eq. 2
-        attention = segment_softmax(self._attention_logits(scores), bag_of, bags)  # (N,) eq. 3
-        # eq. 4 behind the linear classifier: W_cᵀ(Σ a_j h_j) = Σ a_j W_cᵀh_j
-        logits = segment_sum(attention[:, None] * votes, bag_of, bags) + self.classifier.bias  # (B, k)
+        *gates, votes = read.split([layer.out_features for layer in layers], dim=1)
+        scores = self.score(gates[0].tanh() * gates[-1].sigmoid()).squeeze(1)  # (N,) eq. 2
+        # Eq. 3, and eq. 4 behind the linear classifier: W_cᵀ(Σ a_j h_j) + b_c = Σ a_j (W_cᵀh_j + b_c).
+        logits, attention = attention_pool(self._attention_logits(scores), votes, bag_of, bags)
         return BagOutputs(logits, self._energies(logits, training=generator is not None), attention, scores)
-
-    def _gate(self, parts: list[Tensor]) -> Tensor:
-        """tanh(W_tᵀh + b_t) ⊙ sigm(W_sᵀh + b_s), or the same matrix for both (N, g)."""
-        for_tanh = parts[0] + self.gate_t.bias
-        for_sigmoid = for_tanh if self.gate_s is None else parts[1] + self.gate_s.bias
-        return for_tanh.tanh() * for_sigmoid.sigmoid()
 
     def _attention_logits(self, scores: Tensor) -> Tensor:
         """What eq. 3 takes the softmax of. DEMIPL's sigm(ξ_j)/Σ sigm(ξ_j') is the softmax of log sigm(ξ)."""

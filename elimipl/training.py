@@ -17,10 +17,10 @@ from elimipl.checkpoint import Checkpoint
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.device import resolve_device
-from elimipl.disambiguation import initial_weights, updated_weights
+from elimipl.disambiguation import initial_weights, move_weights
 from elimipl.inference import Outputs, infer, infer_packed, one_thread, share_correct
-from elimipl.losses import Losses, cli_loss
-from elimipl.network import Network, build_network
+from elimipl.losses import attention_entropy_gradient, loss_gradient, loss_values
+from elimipl.network import BagOutputs, Network, build_network
 from elimipl.optimizer import FlatSGD
 from elimipl.reports import EpochReport, Snapshot
 from elimipl.scaling import Scaler, fit_scaler
@@ -126,15 +126,15 @@ class _Run:
         began = time.perf_counter()
         generator = torch.Generator(self.device).manual_seed(_epoch_seed(self.config.seed, epoch))
         order = torch.randperm(len(self.labels), generator=generator, device=self.device)
-        candidates, weights = self.candidates[order], self.weights[order]
-        energies = torch.empty_like(weights)
-        sums = torch.zeros(len(Losses._fields), dtype=weights.dtype, device=self.device)
-        for batch in self.bags.reordered(order).batches(self.config.batch):
-            rows = batch.members
-            parts = self._step(batch, candidates[rows], weights[rows], energies[rows], epoch, generator)
-            sums.add_(parts, alpha=rows.stop - rows.start)
+        bags, candidates, weights = self.bags.reordered(order), self.candidates[order], self.weights[order]
+        in_loss = torch.empty_like(weights)
+        energies, scores = torch.empty_like(weights), bags.x.new_empty(len(bags.x))
+        for batch in bags.batches(self.config.batch):
+            some = batch.members
+            out = self._step(batch, candidates[some], weights[some], in_loss[some], epoch, generator)
+            energies[some], scores[batch.rows] = out.energies.detach(), out.scores.detach()
         self.weights[order] = weights
-        losses = dict(zip(Losses._fields, (sums / len(order)).tolist(), strict=True))
+        losses = loss_values(energies, scores, candidates, in_loss, self.config)
         if not np.isfinite(losses["total"]):
             raise InputError(
                 f"Training broke down in epoch {epoch}: the loss is no longer a finite number.",
@@ -159,25 +159,27 @@ class _Run:
         batch: Batch,
         candidates: Tensor,
         weights: Tensor,
-        energies: Tensor,
+        in_loss: Tensor,
         epoch: int,
         generator: torch.Generator,
-    ) -> Tensor:
-        """One gradient step. Moves `weights` by eq. 6 and fills `energies`; returns the parts of the loss."""
+    ) -> BagOutputs:
+        """One gradient step. Moves `weights` by eq. 6 and notes in `in_loss` those that the loss used."""
         config = self.config
         out = self.network(batch.x, batch.bag_of, len(candidates), generator)
-        moved = weights
+        if config.update == "after_loss":
+            in_loss.copy_(weights)
         if config.mapping == "momentum":
-            moved = updated_weights(weights, out.energies, candidates, config.rho(epoch))
-        in_loss = moved if config.update == "before_loss" else weights
-        losses, gradients = cli_loss(out, candidates, in_loss, config)
-        outputs, downhill = [out.energies], [gradients.energies]
-        if gradients.scores is not None:
-            outputs, downhill = [*outputs, out.scores], [*downhill, gradients.scores]
-        self.optimizer.step(outputs, downhill, config.learning_rate(epoch))
-        weights.copy_(moved)
-        energies.copy_(out.energies.detach())
-        return torch.stack(losses)
+            move_weights(weights, out.energies.detach(), candidates, config.rho(epoch))
+        if config.update == "before_loss":
+            in_loss.copy_(weights)
+        outputs = [out.energies]
+        gradients = [loss_gradient(out.energies, candidates, in_loss, config)]
+        if config.attention_entropy > 0:
+            outputs.append(out.scores)
+            slope = attention_entropy_gradient(out.scores.detach(), len(candidates))
+            gradients.append(slope * config.attention_entropy)
+        self.optimizer.step(outputs, gradients, config.learning_rate(epoch))
+        return out
 
     def _held_out_accuracy(self) -> float | None:
         if self.held_out is None:

@@ -7,17 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elimipl.config import Config
-from elimipl.disambiguation import initial_weights, updated_weights
+from elimipl.disambiguation import initial_weights, move_weights
 from elimipl.losses import (
     attention_entropy,
+    attention_entropy_gradient,
     candidate_distribution,
-    cli_loss,
     entropy_sparsity,
     inhibition_loss,
     l1_sparsity,
+    loss_gradient,
+    loss_values,
     mapping_loss,
 )
-from elimipl.network import BagOutputs
 from tests.elimipl import literal
 
 
@@ -41,21 +42,22 @@ def as_lists(energies, candidates):
 @pytest.mark.parametrize(("k", "seed"), [(3, 0), (5, 1), (13, 2)])
 def test_every_loss_equals_its_literal_loop(k, seed):
     energies, candidates, weights = random_bags(k=k, seed=seed)
+    log_p = energies.log_softmax(1)
     p, S = as_lists(energies, candidates)
-    assert mapping_loss(energies, weights)[0].item() == pytest.approx(
-        literal.mapping_loss(p, weights.tolist(), S), abs=1e-9
-    )
-    assert l1_sparsity(energies, candidates)[0].item() == pytest.approx(literal.l1_sparsity(p, S), abs=1e-9)
-    assert entropy_sparsity(energies, candidates)[0].item() == pytest.approx(literal.entropy_sparsity(p, S), abs=1e-9)
-    assert inhibition_loss(energies, candidates)[0].item() == pytest.approx(literal.inhibition_loss(p, S), abs=1e-9)
+    close = pytest.approx
+    assert mapping_loss(log_p, weights).item() == close(literal.mapping_loss(p, weights.tolist(), S), abs=1e-9)
+    assert l1_sparsity(log_p, candidates).item() == close(literal.l1_sparsity(p, S), abs=1e-9)
+    assert entropy_sparsity(log_p, candidates).item() == close(literal.entropy_sparsity(p, S), abs=1e-9)
+    assert inhibition_loss(log_p, candidates).item() == close(literal.inhibition_loss(p, S), abs=1e-9)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 1.0])
 def test_weights_move_as_in_equation_6(rho):
     energies, candidates, weights = random_bags(seed=4)
     p, S = as_lists(energies, candidates)
-    moved = updated_weights(weights, energies, candidates, rho)
-    np.testing.assert_allclose(moved, literal.updated_weights(weights.tolist(), p, S, rho), atol=1e-12)
+    expected = literal.updated_weights(weights.tolist(), p, S, rho)
+    move_weights(weights, energies, candidates, rho)
+    np.testing.assert_allclose(weights, expected, atol=1e-12)
 
 
 def test_weights_start_uniform_on_the_candidates():
@@ -68,55 +70,49 @@ def test_weights_start_uniform_on_the_candidates():
 
 def test_demipl_attention_entropy_equals_its_literal_loop():
     bags = [[0.5, -2.0, 3.0], [1.0], [-1.0, 0.0]]
-    scores = torch.tensor([score for bag in bags for score in bag], dtype=torch.float64)
-    assert attention_entropy(scores, 3)[0].item() == pytest.approx(literal.attention_entropy(bags), abs=1e-12)
+    scores = torch.tensor([score for bag in bags for score in bag], dtype=torch.float64, requires_grad=True)
+    value = attention_entropy(scores, 3)
+    assert value.item() == pytest.approx(literal.attention_entropy(bags), abs=1e-12)
+    (slope,) = torch.autograd.grad(value, scores)
+    torch.testing.assert_close(attention_entropy_gradient(scores.detach(), 3), slope)
 
 
-LOSSES = {
-    "mapping": lambda e, _, w: mapping_loss(e, w),
-    "l1": lambda e, s, _: l1_sparsity(e, s),
-    "entropy": lambda e, s, _: entropy_sparsity(e, s),
-    "inhibition": lambda e, s, _: inhibition_loss(e, s),
-    "attention": lambda e, _, w: attention_entropy(e[:, 0], 9),
+CONFIGS = {
+    "mapping": Config(mu=0.0, gamma=0.0),
+    "l1": Config(mu=0.7, gamma=0.0, sparsity="l1"),
+    "entropy": Config(mu=0.7, gamma=0.0, sparsity="entropy"),
+    "inhibition": Config(mu=0.0, gamma=1.3),
+    "all": Config(mu=0.7, gamma=1.3, sparsity="entropy"),
+    "no sparsity": Config(mu=0.7, gamma=1.3, sparsity="none"),
 }
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_gradients_are_the_derivatives_of_the_values(name):
+@pytest.mark.parametrize("name", CONFIGS)
+def test_total_and_gradient_are_those_of_equation_9(name):
+    config = CONFIGS[name]
     energies, candidates, weights = random_bags(seed=7)
     energies.requires_grad_()
-    value, gradient = LOSSES[name](energies, candidates, weights)
-    (expected,) = torch.autograd.grad(value, energies)
-    found = gradient if name != "attention" else torch.cat([gradient[:, None], torch.zeros(9, 4)], 1)
-    np.testing.assert_allclose(found.detach(), expected, atol=1e-12)
+    log_p = energies.log_softmax(1)
+    total = mapping_loss(log_p, weights)
+    if config.sparsity != "none":
+        total = total + config.mu * {"l1": l1_sparsity, "entropy": entropy_sparsity}[config.sparsity](log_p, candidates)
+    total = total + config.gamma * inhibition_loss(log_p, candidates)
+    values = loss_values(energies, torch.zeros(20), candidates, weights, config)
+    assert values["total"] == pytest.approx(total.item(), abs=1e-12)
+    (expected,) = torch.autograd.grad(total, energies)
+    torch.testing.assert_close(loss_gradient(energies, candidates, weights, config), expected, atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize("sparsity", ["l1", "entropy", "none"])
-def test_total_is_equation_9(sparsity):
-    energies, candidates, weights = random_bags(seed=3)
-    scores = torch.linspace(-2, 2, 20, dtype=torch.float64)
-    config = Config(sparsity=sparsity, mu=0.7, gamma=1.3, attention_entropy=0.2)
-    losses, gradients = cli_loss(BagOutputs(energies, energies, scores, scores), candidates, weights, config)
-    p, S = as_lists(energies, candidates)
-    expected = {"l1": literal.l1_sparsity, "entropy": literal.entropy_sparsity, "none": lambda *_: 0.0}[sparsity](p, S)
-    assert losses.sparsity.item() == pytest.approx(expected, abs=1e-9)
-    total = losses.mapping + 0.7 * expected + 1.3 * losses.inhibition + 0.2 * losses.attention
-    assert losses.total.item() == pytest.approx(total.item(), abs=1e-12)
-    by_energies = mapping_loss(energies, weights)[1] + 1.3 * inhibition_loss(energies, candidates)[1]
-    if sparsity != "none":
-        by_energies += 0.7 * LOSSES[sparsity](energies, candidates, weights)[1]
-    np.testing.assert_allclose(gradients.energies, by_energies, atol=1e-12)
-    np.testing.assert_allclose(gradients.scores, 0.2 * attention_entropy(scores, 9)[1], atol=1e-12)
-
-
-def test_parts_that_weigh_nothing_are_left_out():
+def test_values_name_every_part_and_leave_out_what_weighs_nothing():
     energies, candidates, weights = random_bags()
-    losses, gradients = cli_loss(
-        BagOutputs(energies, energies, energies, energies), candidates, weights, Config(mu=0.0, gamma=0.0)
-    )
-    assert losses.sparsity == losses.inhibition == losses.attention == 0
-    assert losses.total == losses.mapping
-    assert gradients.scores is None
+    scores = torch.linspace(-2, 2, 20, dtype=torch.float64)
+    p, S = as_lists(energies, candidates)
+    config = Config(mu=0.0, gamma=0.5, attention_entropy=0.2)
+    values = loss_values(energies, scores, candidates, weights, config)
+    assert values["sparsity"] == 0
+    assert values["inhibition"] == pytest.approx(literal.inhibition_loss(p, S))
+    assert values["attention"] == pytest.approx(attention_entropy(scores, 9).item())
+    assert values["total"] == pytest.approx(values["mapping"] + 0.5 * values["inhibition"] + 0.2 * values["attention"])
 
 
 def test_l1_pulls_no_candidate_away_from_another():
@@ -124,8 +120,8 @@ def test_l1_pulls_no_candidate_away_from_another():
     candidates = torch.tensor([[True, True, False]])
     even = torch.tensor([[0.4, 0.4, 0.2]], dtype=torch.float64).log()
     sharp = torch.tensor([[0.7, 0.1, 0.2]], dtype=torch.float64).log()
-    assert l1_sparsity(even, candidates)[0].item() == pytest.approx(l1_sparsity(sharp, candidates)[0].item())
-    assert entropy_sparsity(sharp, candidates)[0] < entropy_sparsity(even, candidates)[0] - 0.2
+    assert l1_sparsity(even, candidates).item() == pytest.approx(l1_sparsity(sharp, candidates).item())
+    assert entropy_sparsity(sharp, candidates) < entropy_sparsity(even, candidates) - 0.2
 
 
 @settings(max_examples=60, deadline=None)
@@ -142,23 +138,27 @@ def test_nothing_breaks_for_any_set_size_and_extreme_energies(scale, size, seed,
     candidates = torch.zeros(4, k, dtype=torch.bool)
     for row in candidates:
         row[torch.tensor(rng.permutation(k)[:size])] = True
-    weights = updated_weights(initial_weights(candidates, dtype), energies, candidates, 0.4)
+    weights = initial_weights(candidates, dtype)
+    move_weights(weights, energies, candidates, 0.4)
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-5)
     assert (weights[~candidates] == 0).all()
     assert (weights >= 0).all()
-    for loss in LOSSES.values():
-        value, gradient = loss(energies, candidates, weights)
-        assert torch.isfinite(value)
-        assert torch.isfinite(gradient).all()
+    for config in CONFIGS.values():
+        assert np.isfinite(loss_values(energies, energies[:, 0], candidates, weights, config)["total"])
+        assert torch.isfinite(loss_gradient(energies, candidates, weights, config)).all()
+    assert torch.isfinite(attention_entropy(energies[:, 0], 4))
+    assert torch.isfinite(attention_entropy_gradient(energies[:, 0], 4)).all()
 
 
 def test_a_sure_but_wrong_prediction_is_still_pushed_back():
     """Where p of a non-candidate rounds to one, the loss keeps growing and its gradient stays."""
     candidates = torch.tensor([[True, False, False]])
     near, far = torch.tensor([[0.0, 50.0, 0.0]]), torch.tensor([[0.0, 500.0, 0.0]])
-    assert inhibition_loss(far, candidates)[0] > inhibition_loss(near, candidates)[0] + 400
-    assert inhibition_loss(far, candidates)[1][0, 1] == pytest.approx(1.0)
-    assert inhibition_loss(far, candidates)[1][0, 0] == pytest.approx(-0.5)
+    assert inhibition_loss(far.log_softmax(1), candidates) > inhibition_loss(near.log_softmax(1), candidates) + 400
+    weights = candidates.float()
+    only_mapping = loss_gradient(far, candidates, weights, CONFIGS["mapping"])
+    gradient = loss_gradient(far, candidates, weights, Config(mu=0.0, gamma=1.0)) - only_mapping
+    assert gradient[0].tolist() == pytest.approx([-0.5, 1.0, -0.5])
 
 
 def test_candidate_distribution_ignores_the_other_classes():

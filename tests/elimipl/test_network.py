@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bag_generators.errors import InputError
 from elimipl.config import Config
-from elimipl.embedding import embed_and_project, keep_bits
+from elimipl.embedding import embed_and_read, keep_bits
 from elimipl.network import Network, PictureExtractor, build_network
 from tests.elimipl import literal
 
@@ -173,11 +173,12 @@ def test_dropout_bits_are_independent_of_their_neighbours():
 
 def test_dropout_scales_what_it_keeps_and_differentiates_through_it():
     generator = torch.Generator().manual_seed(5)
-    x, weight, bias, readers = (torch.randn(*shape, dtype=torch.float64) for shape in ((7, 3), (40, 3), (40,), (2, 40)))
+    shapes = ((7, 3), (40, 3), (40,), (2, 40), (2,))
+    x, weight, bias, readers, readers_bias = (torch.randn(*shape, dtype=torch.float64) for shape in shapes)
     weight.requires_grad_()
-    out = embed_and_project(x, weight, bias, readers, 0.25, generator)
+    out = embed_and_read(x, weight, bias, readers, readers_bias, 0.25, generator)
     keep = -keep_bits(7 * 40, 192, torch.float64, generator.manual_seed(5)).view(7, 40)
-    expected = (keep * torch.relu(x @ weight.t() + bias) / 0.75) @ readers.t()
+    expected = (keep * torch.relu(x @ weight.t() + bias) / 0.75) @ readers.t() + readers_bias
     torch.testing.assert_close(out, expected)
     (found,), (wanted,) = (torch.autograd.grad(y.square().sum(), weight, retain_graph=True) for y in (out, expected))
     torch.testing.assert_close(found, wanted)
