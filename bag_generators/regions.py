@@ -19,8 +19,8 @@ Scores: TypeAlias = np.ndarray | Sequence[float]
 Size: TypeAlias = tuple[int, int]
 Box: TypeAlias = tuple[int, int, int, int]
 
-FADED = 0.75
-"""How far the pixels outside a label region go towards white in its crop."""
+_FADED = np.rint(255 - 0.25 * (255 - np.arange(256))).astype(np.uint8)
+"""Each 8-bit value three quarters of the way to white."""
 
 
 def edges(parts: int, length: int) -> np.ndarray:
@@ -173,6 +173,8 @@ class LabelRegions(Regions):
         self.cells = np.array(cells)
         self.cells.flags.writeable = False
         self.shape = shape
+        if self.cells.shape[0] > shape[0] or self.cells.shape[1] > shape[1]:
+            raise ValueError(f"{self.cells.shape} cells are finer than a picture of {shape} pixels")
         self._count = int(self.cells.max(initial=-1)) + 1 if count is None else count
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -209,20 +211,28 @@ class LabelRegions(Regions):
         return self.labels == self._index(i)
 
     def centre(self, i: int) -> tuple[float, float]:
-        rows, columns = np.nonzero(self.mask(i))
-        return float(columns.mean() + 0.5), float(rows.mean() + 0.5)
+        y_edges, x_edges = self._edges
+        area = (self.cells == self._index(i)) * np.outer(np.diff(y_edges), np.diff(x_edges))
+        x_middles, y_middles = ((cuts[:-1] + cuts[1:]) / 2 for cuts in (x_edges, y_edges))
+        total = area.sum()
+        return float(area.sum(axis=0) @ x_middles / total), float(area.sum(axis=1) @ y_middles / total)
 
     def box(self, i: int) -> Box:
-        mask = self.mask(i)
-        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-        return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+        y_edges, x_edges = self._edges
+        own = self.cells == self._index(i)
+        rows, columns = np.flatnonzero(own.any(axis=1)), np.flatnonzero(own.any(axis=0))
+        return (
+            int(x_edges[columns[0]]),
+            int(y_edges[rows[0]]),
+            int(x_edges[columns[-1] + 1]),
+            int(y_edges[rows[-1] + 1]),
+        )
 
     def crop(self, image: TissueImage, i: int) -> np.ndarray:
         """The part of the picture inside `box(i)`, (h, w, 3) uint8, other instances faded to white."""
         x0, y0, x1, y1 = self.box(i)
         crop = super().crop(image, i)
-        outside = self.labels[y0:y1, x0:x1] != i
-        crop[outside] = np.rint(crop[outside] + FADED * (255.0 - crop[outside])).astype(np.uint8)
+        np.copyto(crop, _FADED[crop], where=(self.labels[y0:y1, x0:x1] != i)[:, :, None])
         return crop
 
     @cached_property

@@ -137,7 +137,7 @@ def compare(
 def compare_processes(files: list[Path]) -> dict[str, Any]:
     """`generate_many` of KMeansSeg on two processes, start included, against one."""
     one, two = (_seconds(lambda: sum(1 for _ in generate_many("kmeansseg", files, workers=n))) for n in (1, 2))  # noqa: B023
-    return _row(f"generate_many, 2 processes, {len(files)} files", "1 process", two, one, 1.7)
+    return _row(f"generate_many, 2 processes, {len(files)} tiles", "1 process", two, one, 1.7)
 
 
 def peak_memory(files: list[Path]) -> float:
