@@ -1,0 +1,241 @@
+"""The six checks: limits from training tiles, verdicts with reasons, and pictures that must not pass."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import skimage.data
+
+from bag_generators import Bag, InputError, TissueImage, generate, load
+from bag_generators.phantom import PHANTOM_KINDS, draw
+from bag_generators.quality import measure
+from elimipl.card import Card, describe, save_model
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.labels import LabelSpace
+from elimipl.predictor import Predictor
+from elimipl.scope import check, derive_thresholds, in_scope, relative_entropy
+from elimipl.training import fit
+
+LIMITS = {
+    "shorter_side": [112, 448],
+    "aspect": [None, 1.5],
+    "tissue": [0.5, None],
+    "sharpness": [2.0, 12.0],
+    "unevenness": [None, 2.8],
+    "stain_colour": [0.9, None],
+    "third_colour": [0.002, None],
+    "distance": [None, 3.0],
+    "entropy": [None, 0.9],
+}
+GOOD = {
+    "shorter_side": 224.0, "aspect": 1.0, "tissue": 0.93, "sharpness": 4.5, "unevenness": 1.7,
+    "stain_colour": 0.99, "third_colour": 0.01,
+}  # fmt: skip
+NAMES = ["size", "tissue", "blur", "colour", "distance", "entropy"]
+
+
+def with_checks(predictor: Predictor, checks: dict) -> Predictor:
+    return Predictor(predictor.network, predictor.scaler, replace(predictor.card, checks=checks))
+
+
+@pytest.fixture
+def guarded(toy_predictor: Predictor, toy_bag: Bag) -> Predictor:
+    """The toy model with round limits and the toy bag in the middle of its training bags."""
+    features = toy_bag.features.astype(float)
+    centre = [*features.mean(axis=0), *features.std(axis=0)]
+    return with_checks(toy_predictor, {"limits": LIMITS, "bag_centre": centre, "bag_spread": [2.0] * len(centre)})
+
+
+def certain(probabilities: tuple[float, ...] = (1.0, 0.0, 0.0)) -> SimpleNamespace:
+    return SimpleNamespace(probabilities=np.array(probabilities))
+
+
+def moved(bag: Bag, by: float) -> Bag:
+    return Bag(bag.features + np.float32(by), bag.regions, bag.generator, bag.params, bag.feature_names, "moved")
+
+
+def test_a_good_picture_passes_six_checks_in_their_order(guarded, toy_bag):
+    checks = check(GOOD, guarded, toy_bag, certain())
+    assert [one.name for one in checks] == NAMES
+    assert in_scope(checks)
+    assert checks[1].reason == "Tissue covers 93 % of the picture, expected at least 50 %."
+
+
+@pytest.mark.parametrize(
+    ("name", "measure_name", "value", "limit", "reason"),
+    [
+        ("size", "shorter_side", 96, 112, "96 px, expected at least 112 px: enlarged"),
+        ("size", "shorter_side", 768, 448, "768 px, expected at most 448 px: shrunk"),
+        ("size", "aspect", 2.5, 1.5, "2.5 times the shorter one, expected at most 1.5: squeezed"),
+        ("tissue", "tissue", 0.14, 0.5, "covers 14 % of the picture, expected at least 50 %: too much of it"),
+        ("tissue", "tissue", 0.4999, 0.5, "covers 49.99 % of the picture, expected at least 50 %"),
+        ("blur", "sharpness", 0.61, 2.0, "by 0.61 grey levels, expected at least 2: the picture is out of focus"),
+        ("blur", "sharpness", 44.2, 12.0, "by 44 grey levels, expected at most 12: the picture is grainier"),
+        ("blur", "unevenness", 4.13, 2.8, "are 4.1 times the typical detail, expected at most 2.8: flat areas"),
+        ("colour", "stain_colour", 0.0, 0.9, "0 % of the tissue is pink to violet .* at least 90 %: it has another"),
+        ("colour", "third_colour", 0.00081, 0.002, "by 0.00081 in optical density, expected at least 0.002: colours"),
+    ],
+)
+def test_one_bad_measure_fails_its_check_alone_and_says_why(guarded, toy_bag, name, measure_name, value, limit, reason):
+    checks = check({**GOOD, measure_name: value}, guarded, toy_bag, certain())
+    failed = [one for one in checks if not one.passed]
+    assert [one.name for one in failed] == [name]
+    assert (failed[0].value, failed[0].limit) == (value, limit)
+    assert re.search(reason, failed[0].reason)
+    assert failed[0].reason.endswith(".")
+    assert not in_scope(checks)
+
+
+@pytest.mark.parametrize(("name", "pair"), [entry for entry in LIMITS.items() if entry[0] in GOOD])
+def test_a_value_on_its_limit_passes(guarded, toy_bag, name, pair):
+    for limit in pair:
+        if limit is not None:
+            assert in_scope(check({**GOOD, name: limit}, guarded, toy_bag, certain()))
+
+
+def test_a_measure_that_is_no_number_never_passes(guarded, toy_bag):
+    for name in GOOD:
+        assert not in_scope(check({**GOOD, name: float("nan")}, guarded, toy_bag, certain()))
+
+
+def test_distance_is_the_root_mean_square_of_standard_scores(guarded, toy_bag):
+    distance = {one.name: one for one in check(GOOD, guarded, moved(toy_bag, 12), certain())}["distance"]
+    # The means of all features move by 12, six standard deviations; their spreads stay.
+    assert distance.value == pytest.approx(np.sqrt((6**2 + 0) / 2), rel=1e-4)
+    assert not distance.passed
+    assert "4.2 times as unusual" in distance.reason
+    near = {one.name: one for one in check(GOOD, guarded, moved(toy_bag, 8), certain())}["distance"]
+    assert near.passed
+
+
+def test_a_prediction_close_to_a_guess_is_marked(guarded, toy_bag):
+    entropy = check(GOOD, guarded, toy_bag, certain((0.36, 0.33, 0.31)))[-1]
+    assert not entropy.passed
+    assert "undecided" in entropy.reason
+    assert check(GOOD, guarded, toy_bag, certain((0.8, 0.1, 0.1)))[-1].passed
+
+
+@pytest.mark.parametrize("k", [2, 5, 7])
+def test_relative_entropy_runs_from_certain_to_guessing(k):
+    assert relative_entropy(np.eye(k)[0]) == 0
+    assert relative_entropy(np.full(k, 1 / k)) == pytest.approx(1)
+
+
+def test_a_card_without_limits_gives_no_checks(toy_predictor, toy_bag):
+    assert check(GOOD, with_checks(toy_predictor, {}), toy_bag, certain()) == ()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"limits": 3},
+        {"limits": {"tissue": 0.5}},
+        {"limits": {"tissue": [0.5]}},
+        {"limits": {"tissue": ["much", None]}},
+        {"limits": {"colour of the frame": [0, 1]}},
+        {"limits": {"distance": [None, 3.0]}},
+        {"limits": {"distance": [None, 3.0]}, "bag_centre": [0.0], "bag_spread": [1.0]},
+        {"limits": {"distance": [None, 3.0]}, "bag_centre": [0.0] * 18, "bag_spread": [0.0] * 18},
+    ],
+)
+def test_damaged_limits_are_refused_by_the_name_of_the_card(toy_predictor, toy_bag, damage):
+    with pytest.raises(InputError, match=r"“toy-row-elimipl\.json” are damaged"):
+        check(GOOD, with_checks(toy_predictor, damage), toy_bag, certain())
+
+
+def test_derived_limits_live_in_the_card_and_pass_the_training_bags(
+    toy_dataset, toy_fitted, toy_card, toy_predictor, draw_toy_picture, tmp_path
+):
+    names = toy_dataset.label_space.names
+    pictures = [draw_toy_picture(names[label], seed) for seed, label in enumerate(toy_dataset.labels)]
+    qualities = [measure(picture).numbers() for picture in pictures]
+    checks = derive_thresholds(qualities, toy_dataset, toy_predictor)
+    path = save_model(toy_fitted, replace(toy_card, checks=checks), tmp_path)
+    assert Card.read(path).checks == checks
+    assert len(json.dumps(checks)) < 20_000
+
+    predictor = Predictor.load(toy_card.id, tmp_path)
+    bags = [generate("row", picture) for picture in pictures]
+    verdicts = [check(q, predictor, bag, predictor.predict(bag)) for q, bag in zip(qualities, bags, strict=True)]
+    assert all(len(verdict) == 6 for verdict in verdicts)
+    # The far ends of some pixel measures may fail; nearly all bags are near, and all answers sure enough.
+    assert all(verdict[5].passed for verdict in verdicts)
+    assert np.mean([verdict[4].passed for verdict in verdicts]) > 0.95
+    assert np.mean([in_scope(verdict) for verdict in verdicts]) >= 0.75
+
+
+def test_without_pixel_measures_only_bag_and_answer_are_checked(toy_dataset, toy_predictor, toy_bag):
+    guarded = with_checks(toy_predictor, derive_thresholds([], toy_dataset, toy_predictor))
+    checks = check({}, guarded, toy_bag, guarded.predict(toy_bag))
+    assert [one.name for one in checks] == ["distance", "entropy"]
+    far = moved(toy_bag, 4000)
+    assert not check({}, guarded, far, guarded.predict(far))[0].passed
+
+
+PHOTOGRAPHS = ("astronaut", "chelsea", "coffee", "retina", "rocket", "immunohistochemistry", "hubble_deep_field")
+GREY = ("camera", "text", "page", "brick", "grass", "gravel", "cell", "coins", "moon")
+
+
+def guarded_by(paths: list[Path]) -> Predictor:
+    """A Row model of these tiles, trained just enough to answer, with the limits of these tiles."""
+    pictures = [load(path) for path in paths]
+    bags = [generate("row", picture) for picture in pictures]
+    classes = sorted({path.parent.name for path in paths})
+    dataset = BagDataset.from_bags(
+        [bag.features for bag in bags],
+        LabelSpace.of(classes, id="tiles"),
+        [classes.index(path.parent.name) for path in paths],
+        generator="row",
+        params=dict(bags[0].params),
+    )
+    fitted = fit(dataset, Config.preset("default", hidden=16, epochs=10, batch=16), device="cpu")
+    predictor = Predictor.from_fitted(fitted, describe(fitted, dataset, candidate_scheme="none", created_by="test"))
+    qualities = [measure(picture).numbers() for picture in pictures]
+    return with_checks(predictor, derive_thresholds(qualities, dataset, predictor))
+
+
+def accepts(predictor: Predictor, picture: TissueImage) -> bool:
+    bag = generate("row", picture)
+    return in_scope(check(measure(picture).numbers(), predictor, bag, predictor.predict(bag)))
+
+
+@pytest.fixture(scope="module", params=["tissue7", "lesion5"])
+def halves(request, shared_data) -> tuple[Predictor, list[Path]]:
+    """A model with limits, and real tiles it has not seen: of lesion5 from other slides."""
+    train = sorted((shared_data / request.param / "train").rglob("*.*g"))
+    if request.param == "tissue7":
+        return guarded_by(train[::2]), train[1::2]
+    return guarded_by(train[::40]), sorted((shared_data / "lesion5" / "val").rglob("*.jpg"))[::10]
+
+
+def test_real_tiles_pass(halves):
+    predictor, unseen = halves
+    assert np.mean([accepts(predictor, load(path)) for path in unseen]) >= 0.9
+
+
+def test_fat_and_empty_slide_do_not(halves, shared_data):
+    outside = sorted((shared_data / "tissue7" / "outside").rglob("*.*g"))
+    assert len(outside) == 30
+    assert [path.name for path in outside if accepts(halves[0], load(path))] == []
+
+
+@pytest.mark.parametrize("name", PHOTOGRAPHS + GREY)
+def test_photographs_do_not_even_at_the_size_of_a_tile(halves, name):
+    pixels = getattr(skimage.data, name)()
+    if pixels.ndim == 2:
+        pixels = np.repeat(pixels[..., None], 3, axis=2)
+    picture = TissueImage.from_array(pixels)
+    side = min(224, picture.width, picture.height)
+    assert not accepts(halves[0], picture)
+    assert not accepts(halves[0], picture.tile(0, 0, side))
+
+
+@pytest.mark.parametrize("kind", PHANTOM_KINDS)
+def test_phantoms_do_not(halves, kind):
+    for seed in range(5):
+        assert not accepts(halves[0], TissueImage.from_array(draw(kind, seed).pixels))
