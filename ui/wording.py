@@ -7,7 +7,13 @@ import numpy as np
 APP_TITLE = "ELIMIPL pathology explorer"
 NOT_A_DEVICE = "For teaching and research. Not a medical device: never use it for a diagnosis."
 
-PAGES = (("app.py", "Explore", ":material/biotech:"), ("pages/batch.py", "Batch", ":material/stacks:"))
+PAGES = (
+    ("app.py", "Explore", ":material/biotech:"),
+    ("pages/batch.py", "Batch", ":material/stacks:"),
+    ("pages/generators.py", "Bag generators", ":material/grid_view:"),
+    ("pages/lesson.py", "Lesson", ":material/school:"),
+    ("pages/train.py", "Train", ":material/model_training:"),
+)
 
 PICTURE_HEADING = "Picture"
 SAMPLE_LABEL = "or take a sample"
@@ -91,7 +97,14 @@ FIXED_HELP = "Colours run from 0 to 1 instead of to the highest score here, so t
 SIDE_BY_SIDE_LABEL = "Original beside the map"
 
 UNRELIABLE = "Outside what the model knows: treat the result as unreliable."
-IN_SCOPE = "The picture passed all checks: size, tissue, focus, stain, likeness to the training tiles, certainty."
+CHECK_TITLES = {
+    "size": "size",
+    "tissue": "tissue",
+    "blur": "focus",
+    "colour": "stain",
+    "distance": "likeness to the training tiles",
+    "entropy": "certainty",
+}
 
 TAKE_AWAY_HEADING = "Take away"
 TAKE_AWAY_LABELS = {"png": "PNG", "report": "Report", "csv": "CSV", "json": "JSON", "geojson": "GeoJSON"}
@@ -112,6 +125,11 @@ BATCH_INTRO = (
 )
 BATCH_UPLOAD_LABEL = "Pictures"
 BATCH_EMPTY = "Choose one or more pictures to begin."
+
+
+def in_scope(checks: Sequence[str]) -> str:
+    """Said when a picture passed the checks with these names."""
+    return f"The picture passed all checks: {', '.join(CHECK_TITLES[name] for name in checks)}."
 
 
 def batch_summary(files: int, refused: int, doubtful: int) -> str:

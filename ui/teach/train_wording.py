@@ -92,7 +92,7 @@ NOT_FOR_PICTURES = "This model reads digits, not tissue, so the Explore page can
 TRAINED_LABEL = "Models"
 TRAINED_TITLES = {"shipped": "Shipped", "trained": "Trained by you"}
 WHICH_TRAINED_LABEL = "Which one"
-TRAINED_ABOUT = "Trained in this visit; gone when the tab is closed. No checks of the picture come with it."
+TRAINED_ABOUT = "Trained in this visit; gone when the tab is closed."
 
 
 def bags_summary(bags: int, smallest: int, largest: int, features: int, classes: int) -> str:

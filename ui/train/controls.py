@@ -1,0 +1,64 @@
+"""The Train page's one run: starting it, watching it, keeping what comes out."""
+
+import streamlit as st
+
+from ui.teach import train_wording as wording
+from ui.train.live import show_end, show_run, show_start
+from ui.train.plan import Plan
+from ui.train.presence import visitor_check
+from ui.train.trained import keep, next_number, show_take_along
+from ui.train.worker import RUNNING, TrainingRun, model_id_for
+
+_RUN = "train_run"
+
+
+def current_run() -> TrainingRun | None:
+    """The visitor's latest run, over or not."""
+    return st.session_state.get(_RUN)
+
+
+def start_run(plan: Plan, place: str = _RUN) -> TrainingRun:
+    """Start training; a run of this visitor that is still going on in the same place ends."""
+    before = st.session_state.get(place)
+    if before is not None:
+        before.stop()
+    run = TrainingRun(plan, model_id_for(plan, next_number()), visitor_check())
+    st.session_state[place] = run
+    return run
+
+
+def show_training(plan: Plan | None) -> None:
+    """The button to start, then the run; `plan` is what a start would train, None when the data can't be used."""
+    run = current_run()
+    running = run is not None and run.progress.state == RUNNING
+    if not running and plan is not None:
+        _show_start_button(plan, again=run is not None)
+        run = current_run()
+    if run is None:
+        if plan is not None:
+            show_start(plan)
+        return
+    progress = run.progress
+    if progress.state != RUNNING:
+        show_end(progress)
+    if progress.trained is not None:
+        keep(progress.trained.predictor)
+        show_take_along(progress.trained)
+    show_run(run)
+
+
+def _show_start_button(plan: Plan, again: bool) -> None:
+    button, told = st.columns([1, 3], vertical_alignment="center")
+    label = wording.AGAIN_LABEL if again else wording.START_LABEL
+    button.button(
+        label,
+        icon=":material/play_arrow:",
+        type="primary",
+        on_click=start_run,
+        args=(plan,),
+        key="start",
+        width="stretch",
+    )
+    held_out = 0 if plan.held_out is None else len(plan.held_out)
+    average = float(plan.training.candidates.sum(axis=1).mean())
+    told.markdown(wording.split_summary(len(plan.training), held_out, average))

@@ -1,0 +1,125 @@
+"""Which bags to learn from: sets that ship, or a visitor's own."""
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from bag_generators import GENERATORS, InputError
+from elimipl.dataset import BagDataset
+from elimipl.datasets.shipped import load_bag_set
+from elimipl.datasets.sklearn_digits import build_digits
+from elimipl.datasets.tile_zip import bags_from_zip
+from ui.page import escape
+from ui.teach import train_wording as wording
+
+OWN = "own"
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Bags and what to call them."""
+
+    title: str
+    dataset: BagDataset
+    has_own_candidates: bool
+    """Whether the file brings candidate sets that say more than the label."""
+    notes: tuple[str, ...] = ()
+
+
+def choose_data() -> Data | None:
+    """The bags, before candidate sets are given to them; None while nothing is uploaded."""
+    st.subheader(wording.DATA_HEADING, divider="gray")
+    kind = st.segmented_control(
+        wording.DATA_LABEL,
+        options=list(wording.DATA_TITLES),
+        default="phantoms",
+        required=True,
+        format_func=wording.DATA_TITLES.__getitem__,
+        key="train_data",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    st.caption(wording.DATA_ABOUT[kind])
+    if kind == "digits":
+        return Data(wording.DATA_TITLES[kind], digit_bags(), has_own_candidates=False)
+    if kind == OWN:
+        return _own()
+    generator = _choose_generator()
+    return Data(wording.DATA_TITLES[kind], shipped_bags(f"{kind}-{generator}"), has_own_candidates=False)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def shipped_bags(name: str) -> BagDataset:
+    """A bag set that ships; read-only, so all visitors share it."""
+    return load_bag_set(name)
+
+
+@st.cache_resource(show_spinner=False)
+def digit_bags() -> BagDataset:
+    """A hundred digit bags in which no picture comes twice."""
+    return build_digits()
+
+
+def _choose_generator() -> str:
+    return st.segmented_control(
+        wording.GENERATOR_LABEL,
+        options=list(GENERATORS),
+        default="sbn",
+        required=True,
+        format_func=lambda name: GENERATORS[name].title,
+        key="train_generator",
+        bind="query-params",
+    )
+
+
+def _own() -> Data | None:
+    upload = st.file_uploader(
+        wording.UPLOAD_LABEL, type=["zip", "safetensors"], help=wording.UPLOAD_HELP, key="train_upload"
+    )
+    if upload is None:
+        st.session_state.pop("train_own", None)
+        return None
+    content = upload.getvalue()
+    is_zip = content.startswith(b"PK")
+    generator = _choose_generator() if is_zip else ""
+    # Kept with the visit: what one person uploads is never looked up by another.
+    made_of = (hashlib.sha256(content).hexdigest(), generator)
+    kept = st.session_state.get("train_own")
+    if kept is None or kept[0] != made_of:
+        kept = (made_of, _from_zip(content, generator) if is_zip else _from_bag_file(content))
+        st.session_state["train_own"] = kept
+    return kept[1]
+
+
+def _from_zip(content: bytes, generator: str) -> Data:
+    bar = st.progress(0.0, wording.MAKING_BAGS)
+    try:
+        made = bags_from_zip(content, generator, lambda done, total: bar.progress(done / total, wording.MAKING_BAGS))
+    finally:
+        bar.empty()
+    notes = ()
+    if made.refused:
+        name, error = made.refused[0]
+        notes = (wording.refused_pictures(len(made.refused), name, error.what),)
+    return Data(wording.DATA_TITLES[OWN], made.dataset, has_own_candidates=False, notes=notes)
+
+
+def _from_bag_file(content: bytes) -> Data:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bags.safetensors"
+        path.write_bytes(content)
+        dataset = BagDataset.load(path, "the uploaded file")
+    if len(dataset.label_space) < 3:
+        raise InputError("The bags are of two classes only.", "Candidate sets need at least three to leave one out.")
+    return Data(wording.DATA_TITLES[OWN], dataset, bool((dataset.candidates.sum(axis=1) > 1).any()))
+
+
+def show_data(data: Data) -> None:
+    """What was chosen, in a sentence, and what was left out of it."""
+    sizes, dataset = data.dataset.sizes, data.dataset
+    st.caption(wording.bags_summary(len(dataset), sizes.min(), sizes.max(), dataset.dim, dataset.n_classes))
+    for note in data.notes:
+        st.warning(escape(note), icon=":material/warning:")

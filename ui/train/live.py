@@ -1,0 +1,122 @@
+"""What a training shows while it runs and afterwards."""
+
+import streamlit as st
+
+from ui.figures.curves import accuracy_curves, loss_curves
+from ui.figures.weights import weight_bars
+from ui.page import show_error
+from ui.palette import current_palette
+from ui.teach import train_wording as wording
+from ui.train.plan import Plan
+from ui.train.worker import RUNNING, Progress, TrainingRun
+
+POLL_SECONDS = 0.4
+METRIC_WIDTH = 140  # screen px; those that find no room go to the next row
+CHART_CONFIG = {"displayModeBar": False, "responsive": True}
+
+
+def show_run(run: TrainingRun) -> None:
+    """The run as it stands; while it goes on this part of the page asks for news by itself."""
+    running = run.progress.state == RUNNING
+    st.fragment(_show, run_every=POLL_SECONDS if running else None)(run, running)
+
+
+def _show(run: TrainingRun, was_running: bool) -> None:
+    progress = run.progress
+    if was_running and progress.state != RUNNING:
+        st.rerun()  # the whole page: the buttons change, and nobody asks for news any more
+    if progress.state == RUNNING:
+        _show_status(run, progress)
+    _show_numbers(run, progress)
+    _show_curves(progress, run.plan.config.epochs)
+    show_weights(run.plan, progress, movable=progress.state != RUNNING)
+
+
+def _show_status(run: TrainingRun, progress: Progress) -> None:
+    done, stop = st.columns([4, 1.3], vertical_alignment="center")
+    epochs = run.plan.config.epochs
+    done.progress(progress.epoch / epochs, f"{run.plan.title} · epoch {progress.epoch} of {epochs}")
+    stop.button(
+        wording.STOP_LABEL, icon=":material/stop:", type="primary", on_click=run.stop, key="stop", width="stretch"
+    )
+
+
+def show_end(progress: Progress) -> None:
+    """How a run that is over came to its end."""
+    if progress.error is not None:
+        show_error(progress.error)
+    else:
+        text = wording.ended(progress.state, progress.epoch, progress.seconds)
+        st.success(text, icon=":material/check_circle:")
+
+
+def _show_numbers(run: TrainingRun, progress: Progress) -> None:
+    running = progress.state == RUNNING
+    last = progress.reports[-1] if progress.reports else None
+    time = run.seconds_left() if running else progress.seconds
+    shown = (
+        (wording.EPOCH_METRIC, f"{progress.epoch} / {run.plan.config.epochs}", None),
+        (wording.LOSS_METRIC, f"{last.losses['total']:.3f}" if last else "–", None),
+        (wording.TRAIN_METRIC, _share(last and last.train_accuracy), None),
+        (wording.HELD_OUT_METRIC, _share(last and last.held_out_accuracy), None),
+        (wording.DISAMBIGUATION_METRIC, _share(last and last.disambiguation_accuracy), wording.DISAMBIGUATION_HELP),
+        (wording.TIME_METRIC if running else wording.TIME_DONE_METRIC, wording.duration(time), None),
+    )
+    with st.container(horizontal=True, gap="medium"):
+        for label, value, told in shown:
+            st.metric(label, value, help=told, width=METRIC_WIDTH)
+
+
+def _show_curves(progress: Progress, epochs: int) -> None:
+    palette, reports = current_palette(), progress.reports
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown(f"**{wording.LOSS_HEADING}**", help=wording.LOSS_HELP)
+        st.plotly_chart(
+            loss_curves(reports, epochs, palette),
+            theme=None,
+            config=CHART_CONFIG,
+            key="losses",
+            alt=wording.loss_alt(reports),
+        )
+    with right:
+        st.markdown(f"**{wording.ACCURACY_HEADING}**")
+        st.plotly_chart(
+            accuracy_curves(reports, epochs, palette),
+            theme=None,
+            config=CHART_CONFIG,
+            key="accuracies",
+            alt=wording.accuracy_alt(reports),
+        )
+
+
+def show_weights(plan: Plan, progress: Progress, movable: bool) -> None:
+    """The weights of the watched bags: the latest, or those of an epoch to choose."""
+    st.markdown(f"**{wording.WEIGHTS_HEADING}**", help=wording.WEIGHTS_HELP)
+    epoch = progress.epoch
+    if movable and epoch > 0:
+        epoch = st.slider(wording.WEIGHTS_AT_LABEL, 0, progress.epoch, progress.epoch, key="weights_at")
+    _draw_weights(plan, progress.weights[epoch])
+
+
+def show_start(plan: Plan) -> None:
+    """Where training begins: the watched bags with equal weights for all candidates."""
+    members = plan.training.candidates[plan.watched]
+    st.markdown(f"**{wording.BEFORE_HEADING}**", help=wording.WEIGHTS_HELP)
+    _draw_weights(plan, members / members.sum(axis=1, keepdims=True))
+
+
+def _draw_weights(plan: Plan, weights) -> None:
+    bags = plan.training
+    members = bags.candidates[plan.watched]
+    st.plotly_chart(
+        weight_bars(weights, members, bags.labels[plan.watched], bags.label_space, current_palette()),
+        theme=None,
+        config=CHART_CONFIG,
+        key="weights",
+        alt=wording.weights_alt(weights, members),
+    )
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"

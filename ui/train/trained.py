@@ -1,0 +1,86 @@
+"""Models a visitor trained: kept for the visit, used on the Explore page, taken along as files."""
+
+import io
+import tempfile
+import zipfile
+from pathlib import Path
+
+import streamlit as st
+
+from bag_generators import GENERATORS
+from elimipl.card import save_model
+from elimipl.predictor import Predictor
+from ui.teach import train_wording as wording
+from ui.train.worker import Trained
+
+MOST_KEPT = 6
+_KEPT, _COUNT, _ORIGIN = "trained_models", "trained_count", "model_origin"
+
+
+def trained_models() -> dict[str, Predictor]:
+    """The models of this visit by id, the oldest first."""
+    return st.session_state.setdefault(_KEPT, {})
+
+
+def next_number() -> int:
+    """Number of the next model of this visit."""
+    st.session_state[_COUNT] = st.session_state.get(_COUNT, 0) + 1
+    return st.session_state[_COUNT]
+
+
+def keep(predictor: Predictor) -> None:
+    """Keep a model for this visit; the oldest make room."""
+    models = trained_models()
+    models[predictor.card.id] = predictor
+    while len(models) > MOST_KEPT:
+        models.pop(next(iter(models)))
+
+
+def choose_trained(generator: str) -> Predictor | None:
+    """A choice between the shipped models (None) and those of this visit that read bags of `generator`."""
+    fitting = {name: model for name, model in trained_models().items() if model.card.generator == generator}
+    if not fitting:
+        return None
+    st.session_state.setdefault(_ORIGIN, "shipped")
+    origin = st.segmented_control(
+        wording.TRAINED_LABEL,
+        options=list(wording.TRAINED_TITLES),
+        required=True,
+        format_func=wording.TRAINED_TITLES.__getitem__,
+        key=_ORIGIN,
+    )
+    if origin == "shipped":
+        return None
+    chosen = st.selectbox(wording.WHICH_TRAINED_LABEL, options=list(reversed(fitting)), key=f"trained_{generator}")
+    st.caption(wording.TRAINED_ABOUT)
+    return fitting[chosen]
+
+
+def show_take_along(trained: Trained) -> None:
+    """Download the model, or go and use it."""
+    card = trained.predictor.card
+    with st.container(horizontal=True):
+        st.download_button(
+            wording.DOWNLOAD_LABEL,
+            data=lambda: model_zip(trained),
+            file_name=f"{card.id}.zip",
+            mime="application/zip",
+            icon=":material/download:",
+            on_click="ignore",
+            help=wording.DOWNLOAD_HELP,
+        )
+        if card.generator not in GENERATORS:
+            st.caption(wording.NOT_FOR_PICTURES)
+        elif st.button(wording.EXPLORE_LABEL, icon=":material/biotech:", key="to_explore"):
+            st.session_state[_ORIGIN] = "trained"
+            st.switch_page("app.py", query_params={"generator": GENERATORS[card.generator].title})
+
+
+def model_zip(trained: Trained) -> bytes:
+    """The two files of the model, exactly as they lie on disk, in one zip."""
+    buffer = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        save_model(trained.fitted, trained.predictor.card, Path(folder))
+        for path in sorted(Path(folder).iterdir()):
+            archive.writestr(path.name, path.read_bytes())
+    return buffer.getvalue()

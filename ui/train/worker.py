@@ -1,0 +1,175 @@
+"""A training in a thread of its own. It knows nothing of the page: the page asks, and it stops when told.
+
+Every visitor's run has its own data, network and generator of random numbers, so runs don't disturb each other.
+A run ends by itself when nobody is there any more.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from bag_generators import InputError
+from elimipl.calibration import calibrate
+from elimipl.card import Accuracy, describe, usual_id
+from elimipl.predictor import Predictor
+from elimipl.reports import EpochReport
+from elimipl.scope import derive_thresholds
+from elimipl.training import Fitted, fit
+from ui.train.plan import Plan
+
+PATIENCE = 10.0  # seconds a run goes on after its visitor was last there; a lost connection often comes back
+RUNNING, DONE, STOPPED, FAILED = "running", "done", "stopped", "failed"
+_FAULT = InputError("Training ended through a fault of the program.", "Start it again; the server's log says more.")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The outcome of a run."""
+
+    fitted: Fitted
+    predictor: Predictor
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far a run has come: t epochs, b watched bags, k classes."""
+
+    state: str
+    reports: tuple[EpochReport, ...]
+    probabilities: np.ndarray  # (t, b, k) as the loss saw them
+    weights: np.ndarray  # (t + 1, b, k) disambiguation weights; the first row is before training
+    seconds: float
+    trained: Trained | None = None
+    error: InputError | None = None
+
+    @property
+    def epoch(self) -> int:
+        """Epochs finished."""
+        return len(self.reports)
+
+
+class TrainingRun:
+    """Carries out a plan in the background from the moment it is made.
+
+    `is_watched` is asked after every epoch whether the visitor is still there; it must be safe in any thread.
+    """
+
+    def __init__(self, plan: Plan, model_id: str, is_watched: Callable[[], bool] = lambda: True) -> None:
+        self.plan = plan
+        self.model_id = model_id
+        self._is_watched = is_watched
+        self._last_watched = time.monotonic()
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._began = time.monotonic()
+        watched = plan.training.candidates[plan.watched]
+        self._progress = Progress(
+            RUNNING, (), np.empty((0, *watched.shape)), (watched / watched.sum(axis=1, keepdims=True))[None], 0.0
+        )
+        self._thread = threading.Thread(target=self._run, name=f"training {model_id}", daemon=True)
+        self._thread.start()
+
+    @property
+    def progress(self) -> Progress:
+        """How it stands now; never changes once handed out."""
+        with self._lock:
+            return self._progress
+
+    @property
+    def alive(self) -> bool:
+        """Whether the worker's thread still runs."""
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        """Ask the run to end; it does so after the epoch it is in."""
+        self._stop.set()
+
+    def join(self, seconds: float) -> None:
+        """Wait for the end of the run, not longer than `seconds`."""
+        self._thread.join(seconds)
+
+    def seconds_left(self) -> float | None:
+        """Expected time until the last epoch; None before the first is done."""
+        progress = self.progress
+        if progress.epoch == 0:
+            return None
+        return progress.seconds / progress.epoch * (self.plan.config.epochs - progress.epoch)
+
+    def _run(self) -> None:
+        try:
+            plan = self.plan
+            fitted = fit(
+                plan.training,
+                plan.config,
+                held_out=plan.held_out,
+                on_epoch=self._hear,
+                should_stop=self._should_stop,
+                device="cpu",
+            )
+            state = STOPPED if fitted.stopped else DONE
+            self._update(state=state, trained=Trained(fitted, _predictor(fitted, plan, self.model_id)))
+        except InputError as error:
+            self._update(state=FAILED, error=error)
+        except Exception:
+            _log.exception("training %s failed", self.model_id)
+            self._update(state=FAILED, error=_FAULT)
+
+    def _hear(self, report: EpochReport) -> None:
+        watched, before, snapshot = self.plan.watched, self.progress, report.snapshot
+        assert snapshot is not None  # fit gives one to every listener
+        self._update(
+            reports=(*before.reports, replace(report, snapshot=None)),
+            probabilities=np.concatenate([before.probabilities, snapshot.probabilities[None, watched]]),
+            weights=np.concatenate([before.weights, snapshot.weights[None, watched]]),
+        )
+
+    def _update(self, **changes: object) -> None:
+        with self._lock:
+            self._progress = replace(self._progress, **changes, seconds=time.monotonic() - self._began)
+
+    def _should_stop(self) -> bool:
+        now = time.monotonic()
+        if self._is_watched():
+            self._last_watched = now
+        if self.plan.pace is not None:
+            due = self._began + self.progress.epoch / self.plan.pace
+            self._stop.wait(max(0.0, due - now))
+        return self._stop.is_set() or now - self._last_watched > PATIENCE
+
+
+def _predictor(fitted: Fitted, plan: Plan, model_id: str) -> Predictor:
+    """The fitted model with a card that says what it learned from and how well it does on the held-out bags."""
+    accuracy = calibration = None
+    if plan.held_out is not None:
+        told = "held-out bags of other pictures than the training bags"
+        outputs = fitted.predict(plan.held_out)
+        right = outputs.accuracy(plan.held_out.labels)
+        accuracy = None if right is None else Accuracy(right, len(plan.held_out), told)
+        calibration = calibrate(outputs.probabilities, plan.held_out.labels, told)
+    about = partial(
+        describe,
+        fitted,
+        plan.training,
+        candidate_scheme=plan.candidates.scheme,
+        candidate_seed=None if plan.candidates.kind == "own" else plan.candidates.seed,
+        created_by="the Train page",
+        name=plan.title,
+        model_id=model_id,
+        accuracy=accuracy,
+        calibration=calibration,
+    )
+    # No pixels are kept of the training pictures, so only the checks of bag and answer can be derived.
+    checks = derive_thresholds((), plan.training, Predictor.from_fitted(fitted, about()))
+    return Predictor.from_fitted(fitted, about(checks=checks))
+
+
+def model_id_for(plan: Plan, number: int) -> str:
+    """A name for the visitor's next model, such as mine-1-tissue7-sbn-elimipl."""
+    usual = usual_id(plan.training.label_space, plan.training.generator, plan.config.method)
+    return f"mine-{number}-{usual}"[:80].lower()
