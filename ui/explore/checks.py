@@ -11,7 +11,8 @@ def show_checks(analysis: Analysis) -> None:
     """A banner when a check failed; otherwise one quiet line. The result itself is always shown."""
     failed = [item for item in analysis.checks if not item.passed]
     if not failed:
-        st.caption(f":material/check_circle: {wording.IN_SCOPE}")
+        told = wording.in_scope([item.name for item in analysis.checks])
+        st.caption(f":material/check_circle: {told}")
         return
     reasons = "\n".join(f"- {escape(item.reason)}" for item in failed)
     st.warning(f"**{wording.UNRELIABLE}**\n{reasons}", icon=":material/warning:")

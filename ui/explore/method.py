@@ -8,6 +8,7 @@ from elimipl.predictor import Predictor, usable_models
 from ui import wording
 from ui.cached import predictor
 from ui.page import show_error
+from ui.train.trained import choose_trained
 
 
 def choose_generator() -> str:
@@ -30,6 +31,10 @@ def choose_generator() -> str:
 def choose_model(generator: str) -> Predictor | None:
     """The model for this generator: label space × method. None where none can be used; the reason is shown."""
     st.subheader(wording.MODEL_HEADING, divider="gray")
+    trained = choose_trained(generator)
+    if trained is not None:
+        st.caption(_measured(trained.card))
+        return trained
     cards, problems = usable_models()
     for problem in problems:
         show_error(problem)
