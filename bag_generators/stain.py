@@ -33,11 +33,10 @@ _USUAL_STAINS = np.array(((0.6798, 0.7321, 0.3033), (0.0701, 0.9912, 0.1101)))
 
 def normalise(pixels: np.ndarray, method: str) -> np.ndarray:
     """The picture (H, W, 3) uint8 with its stain brought to the reference by `method`, one of `STAINS`."""
-    function = _METHODS.get(method)
-    if function is None:
+    if method not in STAINS:
         names = ", ".join(repr(name) for name in STAINS)
         raise InputError(f"There is no stain normalisation called {method!r}.", f"Choose one of {names}.")
-    return function(pixels)
+    return _METHODS[method](pixels)
 
 
 def _none(pixels: np.ndarray) -> np.ndarray:
