@@ -234,7 +234,7 @@ _CHECKS: Mapping[str, tuple[_Measure, ...]] = MappingProxyType(
         ),
         "tissue": (
             _Measure(
-                "tissue", "Tissue covers {} of the picture", below="too much of it is bare glass or white", unit="%"
+                "tissue", "{} of the picture is not bare glass", below="there is too little tissue to judge", unit="%"
             ),
         ),
         "blur": (
@@ -253,7 +253,7 @@ _CHECKS: Mapping[str, tuple[_Measure, ...]] = MappingProxyType(
         "colour": (
             _Measure(
                 "stain_colour",
-                "{} of the tissue is pink to violet as haematoxylin and eosin make it",
+                "{} of what is not glass is pink to violet, as haematoxylin and eosin make it",
                 below="it has another stain, or it is no stained section",
                 unit="%",
             ),
@@ -293,11 +293,12 @@ def _in_digits(value: float, limit: float) -> tuple[str, str]:
 
 
 def _significant(value: float, digits: int) -> str:
-    """A number with `digits` significant digits, never in the form 2.2e+02 and without zeros at the end.
+    """A number with `digits` significant digits, more before the point where there are more.
 
-    >>> _significant(223.6, 2), _significant(99.7, 2), _significant(0.00123, 2), _significant(0.0, 2)
-    ('224', '100', '0.0012', '0')
+    >>> _significant(223.6, 2), _significant(99.7, 2), _significant(1.0, 2), _significant(0.00123, 2)
+    ('224', '100', '1.0', '0.0012')
     """
-    before = math.floor(math.log10(abs(value))) + 1 if value and math.isfinite(value) else 1
-    text = f"{value:.{min(max(digits - before, 0), 6)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    if value == 0 or not math.isfinite(value):
+        return f"{value:.0f}"
+    before_the_point = math.floor(math.log10(abs(value))) + 1
+    return f"{value:.{min(max(digits - before_the_point, 0), 6)}f}"
