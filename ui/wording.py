@@ -118,7 +118,7 @@ TAKE_AWAY_HELP = {
 
 FIGURE_FIVE_HEADING = "Scores of all instances"
 REMOVE_LABEL = "Remove"
-FEATURES_INTRO = "What sets it apart:"
+FEATURES_INTRO = "Differs from the training tiles most in:"
 
 BATCH_INTRO = (
     f"Classify many tiles at once. Every file gets a row: an answer, or the reason why there is none. {EXPECTED_SCALE}"

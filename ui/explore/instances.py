@@ -11,33 +11,28 @@ from ui.palette import current_palette
 
 BARS_CONFIG = {"displayModeBar": False, "responsive": True}
 EXTREMES = 3
-MOST_FEATURES = 4
+MOST_FEATURES = 3
+PATCH_WIDTH = 150  # screen px
 
 
-def show_instances(analysis: Analysis, scores: np.ndarray, title: str) -> None:
-    """Everything about single instances, below the map."""
-    _show_detail(analysis, scores, _chosen(analysis, scores))
-    _show_table(analysis, scores, title)
-    with st.expander(wording.FIGURE_FIVE_HEADING, expanded=True, icon=":material/bar_chart:"):
-        _show_figure_five(analysis, scores, title)
-
-
-def _chosen(analysis: Analysis, scores: np.ndarray) -> int:
+def _chosen(scores: np.ndarray) -> int:
     """The instance a person picked; the highest one until they do."""
     picked = st.session_state.get("instance")
     return picked if picked is not None and picked < len(scores) else int(np.abs(scores).argmax())
 
 
-def _show_detail(analysis: Analysis, scores: np.ndarray, chosen: int) -> None:
-    bag = analysis.bag
+def show_detail(analysis: Analysis, scores: np.ndarray) -> None:
+    """The chosen instance: its patch, score, rank and what sets it apart. Few elements, so that a click is light."""
+    chosen = _chosen(scores)
     rank = int((scores > scores[chosen]).sum()) + 1
-    st.markdown(f"**Instance {chosen}** · score {scores[chosen]:.4f} · rank {rank} of {len(scores)}")
-    crop, words = st.columns([1, 1.6])
-    with crop:
-        st.image(bag.regions.crop(analysis.image, chosen), width="stretch", alt=f"The patch of instance {chosen}.")
-        st.button(wording.REMOVE_LABEL, key="remove", on_click=_remove, args=(chosen,), icon=":material/remove:")
-    with words:
-        st.caption(_in_words(analysis, chosen))
+    with st.container(horizontal=True, key="detail"):
+        st.image(analysis.bag.regions.crop(analysis.image, chosen), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
+        st.markdown(
+            f"**Instance {chosen}** · score {scores[chosen]:.4f} · rank {rank} of {len(scores)}  \n"
+            f"{_in_words(analysis, chosen)}",
+            width="stretch",
+        )
+        st.button(wording.REMOVE_LABEL, key="remove", on_click=_remove, args=(chosen,))
 
 
 def _remove(instance: int) -> None:
@@ -47,19 +42,15 @@ def _remove(instance: int) -> None:
 
 
 def _in_words(analysis: Analysis, chosen: int) -> str:
-    """The features that set this instance apart from the training bags most, largest first."""
+    """The features in which this instance differs most from the training tiles, in standard deviations."""
     features = analysis.bag.features[chosen]
     standard = analysis.predictor.scaler.transform(features[None])[0]
     order = np.argsort(-np.abs(standard))[:MOST_FEATURES]
-    lines = [
-        f"{analysis.bag.feature_names[index]}: {features[index]:.4g} "
-        f"({standard[index]:+.1f} σ {'above' if standard[index] > 0 else 'below'} the training tiles)"
-        for index in order
-    ]
-    return wording.FEATURES_INTRO + "\n" + "\n".join(f"- {line}" for line in lines)
+    lines = [f"{analysis.bag.feature_names[i]}: {features[i]:.4g} ({standard[i]:+.1f} σ)" for i in order]
+    return f"{wording.FEATURES_INTRO}\n" + "\n".join(f"- {line}" for line in lines)
 
 
-def _show_table(analysis: Analysis, scores: np.ndarray, title: str) -> None:
+def show_table(analysis: Analysis, scores: np.ndarray, title: str) -> None:
     """The route for the keyboard: rows can be chosen with the arrow keys and the space bar."""
     table = pd.DataFrame({"instance": range(len(scores)), title: scores})
     table["rank"] = table[title].rank(ascending=False, method="min").astype(int)
@@ -89,7 +80,8 @@ def _choose_bar() -> None:
         st.session_state["instance"] = int(points[0]["x"])
 
 
-def _show_figure_five(analysis: Analysis, scores: np.ndarray, title: str) -> None:
+def show_figure_five(analysis: Analysis, scores: np.ndarray, title: str) -> None:
+    """All scores as bars and as a histogram, and the patches at both ends."""
     palette = current_palette()
     bars, histogram = st.columns([2, 1])
     with bars:

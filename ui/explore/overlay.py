@@ -7,7 +7,7 @@ import streamlit as st
 
 from ui import wording
 from ui.explore.analysis import Analysis
-from ui.explore.instances import show_instances
+from ui.explore.instances import show_detail, show_figure_five, show_table
 from ui.figures.heatmap import COLOUR_MAPS, add_heatmap
 from ui.figures.tissue import WHOLE_FIGURE, add_click_targets, add_outlines, picture_figure
 from ui.palette import current_palette
@@ -33,11 +33,23 @@ class MapSettings:
 
 @st.fragment
 def show_overlay(analysis: Analysis) -> None:
-    """Map, controls and instances. A click on an instance reruns only this part."""
-    if st.session_state.pop("bars_outdated", False):
-        st.rerun()  # an instance was removed here; the bars live in another part of the page
+    """Map, controls and instances."""
     settings = _choose_settings(analysis)
     scores = analysis.scores(settings.source, settings.class_index)
+    title = wording.SOURCE_TITLES[settings.source]
+    if settings.source == "attention" and scores.max() * len(scores) < NEARLY_EVEN:
+        st.caption(wording.nearly_even(scores))
+    _show_map_and_detail(analysis, settings, scores)
+    show_table(analysis, scores, title)
+    with st.expander(wording.FIGURE_FIVE_HEADING, expanded=True, icon=":material/bar_chart:"):
+        show_figure_five(analysis, scores, title)
+
+
+@st.fragment
+def _show_map_and_detail(analysis: Analysis, settings: MapSettings, scores: np.ndarray) -> None:
+    """The map and the instance that was clicked: a click reruns only this, so that it answers at once."""
+    if st.session_state.pop("bars_outdated", False):
+        st.rerun()  # an instance was removed here; the bars live in another part of the page
     if settings.side_by_side:
         original, painted = st.columns(2)
         with original:
@@ -46,7 +58,7 @@ def show_overlay(analysis: Analysis) -> None:
             _show_map(analysis, settings, scores)
     else:
         _show_map(analysis, settings, scores)
-    show_instances(analysis, scores, wording.SOURCE_TITLES[settings.source])
+    show_detail(analysis, scores)
 
 
 def _choose_settings(analysis: Analysis) -> MapSettings:
@@ -107,8 +119,6 @@ def _show_map(analysis: Analysis, settings: MapSettings, scores: np.ndarray) -> 
         selection_mode="points",
         alt=wording.map_alt(title, scores),
     )
-    if settings.source == "attention" and scores.max() * len(scores) < NEARLY_EVEN:
-        st.caption(wording.nearly_even(scores))
 
 
 def _show_original(analysis: Analysis) -> None:

@@ -100,8 +100,8 @@ def _cells(
 ) -> go.Heatmap:
     """Coloured cells; customdata holds the matrix entries, 0 or 1."""
     colours = _colours(palette)
-    scale = [[place / len(colours), colour] for place, colour in enumerate(colours)]
-    scale += [[(place + 1) / len(colours), colour] for place, colour in enumerate(colours)]
+    steps = len(colours)
+    scale = [[(place + end) / steps, colour] for place, colour in enumerate(colours) for end in (0, 1)]
     text = [
         [f"{row}, {name}: {MEANINGS[int(code)]}" for name, code in zip(names, line, strict=True)]
         for row, line in zip(rows, codes, strict=True)
@@ -110,7 +110,7 @@ def _cells(
         z=codes,
         zmin=-0.5,
         zmax=len(colours) - 0.5,
-        colorscale=sorted(scale, key=lambda stop: stop[0]),
+        colorscale=scale,
         showscale=False,
         xgap=3,
         ygap=3,

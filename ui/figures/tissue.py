@@ -9,16 +9,16 @@ import plotly.graph_objects as go
 from bag_generators import Bag, TissueImage
 from ui.palette import Palette
 
-DISPLAY_LONG_SIDE = 1024
-JPEG_QUALITY = 88
+DISPLAY_LONG_SIDE = 1024  # px; a figure is sent whole whenever it changes
+JPEG_QUALITY = 82
 LATTICE = 24  # click targets per side
 WHOLE_FIGURE = {"displayModeBar": False, "scrollZoom": False, "responsive": True}
 
 
-def display_copy(image: TissueImage) -> str:
-    """The picture as a data URI for the browser: JPEG, at most 1024 px on the long side."""
+def display_copy(image: TissueImage, long_side: int = DISPLAY_LONG_SIDE) -> str:
+    """The picture as a data URI for the browser: JPEG, at most `long_side` px."""
     pixels = image.pixels
-    factor = DISPLAY_LONG_SIDE / max(image.width, image.height)
+    factor = long_side / max(image.width, image.height)
     if factor < 1:
         size = (max(1, round(image.width * factor)), max(1, round(image.height * factor)))
         pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
@@ -27,11 +27,11 @@ def display_copy(image: TissueImage) -> str:
     return "data:image/jpeg;base64," + base64.b64encode(jpeg.tobytes()).decode("ascii")
 
 
-def picture_figure(image: TissueImage, palette: Palette) -> go.Figure:
+def picture_figure(image: TissueImage, palette: Palette, long_side: int = DISPLAY_LONG_SIDE) -> go.Figure:
     """The bare picture. One data unit is one pixel of the original; y grows downwards."""
     figure = go.Figure()
     figure.add_layout_image(
-        source=display_copy(image),
+        source=display_copy(image, long_side),
         xref="x",
         yref="y",
         x=0,

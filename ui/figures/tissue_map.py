@@ -9,6 +9,7 @@ from elimipl.labels import LabelSpace
 from ui.figures.tissue import picture_figure
 from ui.palette import Palette
 
+OVERVIEW_SIDE = 480  # px
 CLICK_TARGETS = 18  # per side: fine enough to aim, few enough to stay light
 
 
@@ -36,7 +37,7 @@ def overview_figure(
     labels: LabelSpace,
 ) -> go.Figure:
     """The whole picture with the field of view as a frame; classified tiles in the colour of their class."""
-    figure = picture_figure(image, palette)
+    figure = picture_figure(image, palette, long_side=OVERVIEW_SIDE)
     figure.update_layout(height=340, showlegend=bool(classified))
     if classified:
         _add_classes(figure, classified, size, labels)

@@ -1,0 +1,215 @@
+"""How fast and how light the Explore page is: times as ratios to a bare page, bytes on the wire, memory.
+
+The reference in the same run is what Streamlit itself needs for a click that changes one number on an otherwise
+empty page, in the same browser against the same kind of server. Bytes are what the server sends over the WebSocket.
+
+    python benchmarks/bench_app.py [--uploads 100]
+"""
+
+import argparse
+import json
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import cv2
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bag_generators import phantom  # noqa: E402
+from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium  # noqa: E402
+
+BARE_PAGE = """
+import streamlit as st
+st.button("more", key="more", on_click=lambda: st.session_state.update(n=st.session_state.get("n", 0) + 1))
+st.write(f"clicked {st.session_state.get('n', 0)} times")
+"""
+LIMITS = {"figures at 1000 px": 600_000, "patch click": 2_000}
+DRAWN = "document.querySelector('.st-key-overlay .js-plotly-plot')"
+
+
+@contextmanager
+def server(script: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A Streamlit server on a free port of this machine."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
+    process = subprocess.Popen(
+        [*command, "--server.address", "127.0.0.1"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(240):
+            try:
+                urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.25)
+        yield address, process
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+class Visitor:
+    """A browser tab that counts what it is sent."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.received = 0
+        page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: self._count(frame)))
+
+    def _count(self, frame: str | bytes) -> None:
+        self.received += len(frame)
+
+    def idle(self) -> None:
+        """Wait until the page has stopped running."""
+        self.page.wait_for_timeout(30)
+        self.page.wait_for_selector("[data-testid=stStatusWidget]", state="detached", timeout=120_000)
+
+    def timed(self, act: Callable[[], object], until: str) -> tuple[float, int]:
+        """Seconds and bytes from `act` until the JavaScript condition `until` holds and the page is idle."""
+        before, start = self.received, time.perf_counter()
+        act()
+        self.page.wait_for_function(f"() => {until}", timeout=120_000)
+        seconds = time.perf_counter() - start
+        self.idle()
+        return seconds, self.received - before
+
+
+def tile_file(folder: Path, seed: int, size: int) -> Path:
+    """A drawn tile nobody has uploaded yet."""
+    path = folder / f"{seed}-{size}.png"
+    cv2.imwrite(str(path), cv2.cvtColor(phantom.draw("TUM", seed, size).pixels, cv2.COLOR_RGB2BGR))
+    return path
+
+
+def memory_mb(process: subprocess.Popen[bytes]) -> float:
+    """Resident memory of the server (Linux)."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def bare_click(page: Page, address: str, repeats: int) -> float:
+    visitor = Visitor(page)
+    page.goto(address)
+    page.get_by_text("clicked 0 times").wait_for(timeout=60_000)
+    times = []
+    for number in range(1, repeats + 1):
+        wanted = f"document.body.innerText.includes('clicked {number} times')"
+        times.append(visitor.timed(lambda: page.get_by_role("button", name="more").click(), wanted)[0])
+    return statistics.median(times)
+
+
+def upload(visitor: Visitor, path: Path) -> tuple[float, int]:
+    """Upload a picture and wait until its own figure is drawn."""
+    visitor.page.evaluate(f"() => {{ {DRAWN}.dataset.old = 'yes'; window.last = {DRAWN}.layout.images[0].source }}")
+    return visitor.timed(
+        lambda: visitor.page.locator("input[type=file]").set_input_files(path),
+        f"{DRAWN} && {DRAWN}.layout && {DRAWN}.layout.images[0].source !== window.last",
+    )
+
+
+def explore(page: Page, address: str, process: subprocess.Popen[bytes], repeats: int, uploads: int) -> dict:
+    visitor = Visitor(page)
+    page.goto(address + "/?sample=Tumour+%28phantom%29&generator=SBN&whole=true")
+    page.wait_for_function(f"() => {DRAWN}", timeout=120_000)
+    visitor.idle()
+    results: dict[str, dict[str, float]] = {}
+
+    def keep(name: str, runs: list[tuple[float, int]]) -> None:
+        results[name] = {
+            "seconds": statistics.median(seconds for seconds, _ in runs),
+            "bytes": statistics.median(count for _, count in runs),
+        }
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        keep("upload 224 px", [upload(visitor, tile_file(folder, seed, 224)) for seed in range(repeats)])
+        keep("figures at 1000 px", [upload(visitor, tile_file(folder, seed, 1000)) for seed in range(repeats)])
+        clicks = []
+        plot = page.locator(".st-key-overlay .nsewdrag").first
+        for number in range(repeats):
+            plot.scroll_into_view_if_needed()
+            box = plot.bounding_box()
+            share = 0.3 if number % 2 else 0.7
+            wanted = 0 if number % 2 else 8
+            clicks.append(
+                visitor.timed(
+                    lambda box=box, share=share: page.mouse.click(
+                        box["x"] + share * box["width"], box["y"] + share * box["height"]
+                    ),
+                    f"document.body.innerText.includes('Instance {wanted} ·')",
+                )
+            )
+        keep("patch click", clicks)
+        switches = []
+        for number in range(repeats):
+            title, count = (("Row", 8), ("SIFT", 25))[number % 2]
+            switches.append(
+                visitor.timed(
+                    lambda title=title: page.get_by_test_id("stSidebar").get_by_text(title, exact=True).click(),
+                    f"document.body.innerText.includes('of {count}')",
+                )
+            )
+        keep("generator switch", switches)
+        for seed in range(10):  # what is loaded once is loaded now
+            upload(visitor, tile_file(folder, 1000 + seed, 224))
+        start = memory_mb(process)
+        for seed in range(uploads):
+            upload(visitor, tile_file(folder, 2000 + seed, 224))
+        results["memory"] = {"uploads": uploads, "growth_mb": memory_mb(process) - start}
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--uploads", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=7)
+    arguments = parser.parse_args()
+    chromium = find_chromium()
+    if chromium is None:
+        sys.exit("This benchmark needs a Chromium. Install one, for example with: apt-get install chromium")
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_ARGUMENTS))
+        bare = Path(folder) / "bare.py"
+        bare.write_text(BARE_PAGE, encoding="utf-8")
+        with server(bare) as (address, _):
+            reference = bare_click(browser.new_page(), address, arguments.repeats)
+        with server(ROOT / "app.py") as (address, process):
+            page = browser.new_page(viewport={"width": 1400, "height": 1300})
+            results = explore(page, address, process, arguments.repeats, arguments.uploads)
+        browser.close()
+    show_and_save(reference, results)
+
+
+def show_and_save(reference: float, results: dict) -> None:
+    memory = results.pop("memory")
+    print(f"\nreference: a click on a bare Streamlit page, {1000 * reference:.0f} ms\n")
+    print(f"{'action':<22}{'× reference':>12}{'bytes sent':>14}{'allowed':>12}")
+    for name, result in results.items():
+        result["ratio"] = result["seconds"] / reference
+        allowed = f"{LIMITS[name]:,}" if name in LIMITS else ""
+        print(f"{name:<22}{result['ratio']:>12.1f}{result['bytes']:>14,.0f}{allowed:>12}")
+    print(f"\nmemory after {memory['uploads']} uploads: {memory['growth_mb']:+.1f} MB (allowed: 50 MB)")
+    target = ROOT / "benchmarks" / "results" / "app.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    told = {"reference": "a click on a bare Streamlit page", "actions": results, "memory": memory}
+    told["versions"] = {"numpy": np.__version__, "opencv": cv2.__version__}
+    target.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    print(f"written to {target.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
