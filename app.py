@@ -4,6 +4,7 @@ import streamlit as st
 
 from bag_generators import InputError
 from ui.explore.analysis import analyse, true_index
+from ui.explore.bag import show_bag
 from ui.explore.candidates import choose_candidates
 from ui.explore.checks import show_checks
 from ui.explore.field import choose_field
@@ -40,3 +41,4 @@ with left:
 with right:
     show_result(analysis)
     show_take_away(analysis)
+show_bag(analysis.bag)

@@ -25,7 +25,7 @@ UPLOAD_IN_USE = "Your upload is shown. Remove it above to return to the samples.
 
 GENERATOR_HEADING = "Bag generator"
 OUTLINE_LABEL = "Outline the instances"
-BAG_HEADING = "The bag: one row per instance"
+BAG_HEADING = "The bag as a table"
 
 EXPECTED_SCALE = "The models expect about 0.5 µm per pixel on a tile of 224 × 224 pixels."
 
