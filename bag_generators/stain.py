@@ -17,7 +17,7 @@ _GLASS = 0.15
 _FEWEST_TISSUE_PIXELS = 100
 _STRONGEST_GAIN = 3.0
 """More would magnify noise rather than stain."""
-_DENSITY = -np.log((np.arange(256, dtype=np.float32) + 1) / 256)
+DENSITY = -np.log((np.arange(256, dtype=np.float32) + 1) / 256)
 """Optical density of each 8-bit value; white is 0."""
 
 # Tissue of CRC-VAL-HE-7K tiles (CC BY 4.0) in OpenCV's 8-bit L*a*b*: the mean and the spread inside a tile.
@@ -28,7 +28,7 @@ _LAB_SPREAD = np.array((35, 7, 5))
 _REFERENCE_STAINS = np.array(((0.5626, 0.7201, 0.4062), (0.2159, 0.8012, 0.5581)))
 _REFERENCE_STRENGTH = np.array((1.9705, 1.0308))
 # Ruifrok's vectors, the ones of scikit-image: what to believe of a picture that does not tell.
-_USUAL_STAINS = np.array(((0.6798, 0.7321, 0.3033), (0.0701, 0.9912, 0.1101)))
+USUAL_STAINS = np.array(((0.6798, 0.7321, 0.3033), (0.0701, 0.9912, 0.1101)))
 
 
 def normalise(pixels: np.ndarray, method: str) -> np.ndarray:
@@ -63,7 +63,7 @@ def _macenko(pixels: np.ndarray) -> np.ndarray:
 
     Where they can't be told (one stain only, no H&E) the picture is taken to have the usual ones.
     """
-    density = cv2.LUT(pixels, _DENSITY)
+    density = cv2.LUT(pixels, DENSITY)
     tissue = density[_densest_channel(pixels) > _GLASS].astype(np.float64)  # (pixels, 3)
     if len(tissue) < _FEWEST_TISSUE_PIXELS:
         return pixels
@@ -85,13 +85,13 @@ def _outermost_stains(tissue: np.ndarray) -> np.ndarray:
     stains = np.array([np.cos(turn) * first + np.sin(turn) * second for turn in (low, high)])
     stains = stains[np.argsort(-stains[:, 0])]  # haematoxylin takes more of the red light
     plausible = 0.1 < high - low < np.pi / 2 and stains.min() > -0.1
-    return stains if plausible else _USUAL_STAINS
+    return stains if plausible else USUAL_STAINS
 
 
 def _densest_channel(pixels: np.ndarray) -> np.ndarray:
     """The highest optical density of each pixel's three, (H, W) float32."""
     red, green, blue = cv2.split(pixels)
-    return np.asarray(cv2.LUT(cv2.min(cv2.min(red, green), blue), _DENSITY))
+    return np.asarray(cv2.LUT(cv2.min(cv2.min(red, green), blue), DENSITY))
 
 
 def _along(tissue: np.ndarray, axis: np.ndarray) -> np.ndarray:
