@@ -36,7 +36,7 @@ def show_task(progress: Progress) -> None:
         return
     step = progress.current
     if step.id in progress.done:
-        st.success(f"**{wording.DONE_LABEL}.** {step.task}", icon=DONE_ICON)
+        st.success(f"**{wording.DONE_LABEL}:** {step.task}", icon=DONE_ICON)
     else:
         st.info(f"**{wording.TASK_LABEL}:** {step.task}", icon=":material/touch_app:")
 

@@ -96,7 +96,7 @@ def row_name(place: int, rows: int) -> str:
 
 def sparse_caption(rows_count: int, classes: int) -> str:
     return (
-        f"{rows_count} × {classes} = {rows_count * classes} cells. Y_T fills {rows_count} of them, one a row: "
+        f"{rows_count} × {classes} = {rows_count * classes} cells. $Y_T$ fills {rows_count} of them, one a row: "
         f"{1 / classes:.0%}."
     )
 

@@ -52,6 +52,7 @@ def _show_bag(case: Case, source: str, bag: dict[str, Any], attention: np.ndarra
     truth = np.array(bag["truth"], dtype=bool)
     highest = float(np.max(bag["attention"]))
     bars = instance_bars(attention, palette, "attention", truth).update_yaxes(range=[0, 1.05 * highest])
+    bars.update_traces(width=0.7, selector={"type": "bar"})
     alt = wording.attention_alt(attention, truth)
     if source == DIGITS:
         chart(digit_row(np.array(bag["pixels"]), truth, attention.tolist(), palette), "lesson-digits", alt)

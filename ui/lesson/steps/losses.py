@@ -15,6 +15,7 @@ from ui.teach import lesson_wording as wording
 LOSSES = ("mapping", "sparsity", "inhibition", "total")
 STARTS = ("undecided", "false", "outside", "right")
 DEFAULT_MU, DEFAULT_GAMMA = 0.5, 1.0
+ARROW_STEP = 2.0  # large, so that the arrows can be seen
 LEAD = 2.2  # how far the favoured energy lies above the others
 STEPS_AT_ONCE = 5
 
@@ -39,7 +40,7 @@ def show(case: Case) -> dict[str, Any]:
             )  # fmt: skip
             st.button(wording.RESET_LABEL, key="reset", icon=":material/restart_alt:", on_click=_reset)
     with right:
-        before, after = probabilities(energies), probabilities(step_down(energies, parts[loss]))
+        before, after = probabilities(energies), probabilities(step_down(energies, parts[loss], ARROW_STEP))
         chart(
             loss_arrows(before, after, case.labels, candidates, case.true_index, current_palette()),
             "lesson-losses",

@@ -23,7 +23,9 @@ def show(case: Case) -> dict[str, Any]:
         picked = st.pills(wording.PICK_LABEL, range(len(case.bag)), key="pick", bind="query-params")
         if picked is not None:
             st.markdown(wording.picked(picked, bool(case.truth[picked])))
-            st.image(case.bag.regions.crop(case.image, picked), width=140, alt=f"Patch of instance {picked}.")
+            wide = case.bag.generator in ("row", "kmeansseg")
+            patch = case.bag.regions.crop(case.image, picked)
+            st.image(patch, width="stretch" if wide else 140, alt=f"Patch of instance {picked}.")
     with left:
         marked = () if picked is None else (picked,)
         figure = marked_picture(case.image, case.bag, current_palette(), case.truth, marked)

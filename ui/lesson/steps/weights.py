@@ -42,8 +42,9 @@ def show(_case: Case) -> dict[str, Any]:
             wording.beliefs_alt(run["labels"], weights[epoch], candidates, epoch),
         )
     with right:
+        bars = class_bars(weights[epoch], LabelSpace.of(run["labels"]), candidates, palette, bag["true"])
         chart(
-            class_bars(weights[epoch], LabelSpace.of(run["labels"]), candidates, palette, bag["true"]),
+            bars.update_yaxes(type="category").update_xaxes(range=[0, 1.5]),  # digits are names here
             "lesson-belief-bars",
             wording.beliefs_alt(run["labels"], weights[epoch], candidates, epoch),
         )

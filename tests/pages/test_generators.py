@@ -1,0 +1,55 @@
+"""The page of the four generators without a browser."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bag_generators import GENERATORS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def page() -> AppTest:
+    page = AppTest.from_file(ROOT / "app.py", default_timeout=120).switch_page("pages/generators.py")
+    page.session_state["sample"] = "phantom-tum"
+    return page.run()
+
+
+def figure(page: AppTest, key: str) -> dict:
+    return json.loads(next(chart for chart in page.get("plotly_chart") if chart.key == key).proto.spec)
+
+
+def heat(page: AppTest, name: str) -> dict:
+    return next(trace for trace in figure(page, f"map-{name}")["data"] if trace["type"] == "heatmap")
+
+
+def test_four_maps_share_one_scale(page):
+    assert not page.exception
+    ends = {heat(page, name)["zmax"] for name in GENERATORS}
+    assert len(ends) == 1
+    page.segmented_control(key="unit").set_value("even").run()
+    even = {heat(page, name)["zmax"] for name in GENERATORS}
+    assert len(even) == 1
+    assert even != ends
+    page.segmented_control(key="unit").set_value("share").run()
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_following_an_instance_changes_all_its_steps(page, name):
+    page.segmented_control(key="follow").set_value(name).run()
+    page.pills(key="instance").set_value(1).run()
+    numbers = figure(page, "station-4")
+    page.pills(key="instance").set_value(0).run()
+    assert not page.exception
+    assert any(heading.value.endswith("instance 0") for heading in page.subheader)
+    assert figure(page, "station-4") != numbers
+
+
+def test_changing_the_generator_stays_at_the_place(page):
+    page.segmented_control(key="follow").set_value("sift").run()
+    page.pills(key="instance").set_value(22).run()  # the middle of the lowest row
+    page.segmented_control(key="follow").set_value("row").run()
+    assert page.pills(key="instance").value == 7
