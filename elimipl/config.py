@@ -17,7 +17,7 @@ from bag_generators.errors import InputError
 CHOICES: dict[str, tuple[str, ...]] = {
     "method": ("elimipl", "demipl"),
     "preset": ("paper", "published", "default"),
-    "extractor": ("identity", "cnn"),
+    "extractor": ("identity", "context", "cnn"),
     "gate": ("two", "shared"),
     "score": ("linear", "mlp"),
     "pooling": ("softmax_scaled", "sigmoid_normalised"),
@@ -71,7 +71,7 @@ class Config:
     preset_name: str = "default"
 
     extractor: str = "identity"
-    """ψ1: `identity`, or `cnn`, the two-layer network for square grey pictures (eq. 1)."""
+    """ψ1: `identity`; `context`, which adds mean and deviation of the bag; `cnn`, for square grey pictures (eq. 1)."""
     hidden: int = 512
     """l, the width of the embedding ψ2 (eq. 1)."""
     dropout: float = 0.0

@@ -12,6 +12,7 @@ from torch.nn import functional
 from bag_generators.errors import InputError
 from elimipl.attention import attention_pool
 from elimipl.config import Config
+from elimipl.context import with_context
 from elimipl.embedding import embed_and_read
 
 SCORE_WIDTH = 128
@@ -42,7 +43,7 @@ class Network(nn.Module):
         self.n_classes = n_classes
         self.extractor = PictureExtractor(dim) if config.extractor == "cnn" else nn.Identity()
         width = n_classes if config.gate == "shared" else config.gate_width
-        features = PictureExtractor.width(dim) if config.extractor == "cnn" else dim
+        features = _extracted_width(config.extractor, dim)
         self.embed = nn.Linear(features, config.hidden)
         self.gate_t = nn.Linear(config.hidden, width)
         self.gate_s = nn.Linear(config.hidden, width) if config.gate == "two" else None
@@ -58,7 +59,7 @@ class Network(nn.Module):
         """x (N, d), bag_of (N,) in 0..bags−1. Training is asked for by giving the generator that draws the dropout."""
         layers = [layer for layer in (self.gate_t, self.gate_s, self.classifier) if layer is not None]
         read = embed_and_read(
-            self.extractor(x),
+            self._extract(x, bag_of, bags),
             self.embed.weight,
             self.embed.bias,
             torch.cat([layer.weight for layer in layers]),
@@ -72,6 +73,10 @@ class Network(nn.Module):
         logits, attention = attention_pool(self._attention_logits(scores), votes, bag_of, bags)
         return BagOutputs(logits, self._energies(logits, training=generator is not None), attention, scores)
 
+    def _extract(self, x: Tensor, bag_of: Tensor, bags: int) -> Tensor:
+        """ψ1, eq. 1."""
+        return with_context(x, bag_of, bags) if self.config.extractor == "context" else self.extractor(x)
+
     def _attention_logits(self, scores: Tensor) -> Tensor:
         """What eq. 3 takes the softmax of. DEMIPL's sigm(ξ_j)/Σ sigm(ξ_j') is the softmax of log sigm(ξ)."""
         if self.config.pooling == "sigmoid_normalised":
@@ -82,6 +87,13 @@ class Network(nn.Module):
         if self.config.head == "softmax":
             return logits
         return logits.sigmoid().clamp(SIGMOID_MARGIN, 1 - SIGMOID_MARGIN) if training else logits.sigmoid()
+
+
+def _extracted_width(extractor: str, dim: int) -> int:
+    """Features an instance has after ψ1."""
+    if extractor == "cnn":
+        return PictureExtractor.width(dim)
+    return 3 * dim if extractor == "context" else dim
 
 
 class PictureExtractor(nn.Module):
@@ -107,9 +119,14 @@ class PictureExtractor(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(N, side²) → (N, features). Pooling before the ReLU gives the same at a quarter of the work."""
-        pictures = x.view(-1, 1, self.side, self.side)
-        low = functional.max_pool2d(self.first(pictures), 2).relu_()
-        return functional.max_pool2d(self.second(low), 2).relu_().flatten(1)
+        low = self._layer(self.first, x.view(-1, 1, self.side, self.side))
+        return self._layer(self.second, low).flatten(1)
+
+    def _layer(self, convolution: nn.Conv2d, pictures: Tensor) -> Tensor:
+        # Channels last is the layout that CPU convolutions and pooling are nearly twice as fast in.
+        weight = convolution.weight.contiguous(memory_format=torch.channels_last)
+        pictures = pictures.contiguous(memory_format=torch.channels_last)
+        return functional.max_pool2d(functional.conv2d(pictures, weight, convolution.bias), 2).relu_()
 
 
 def build_network(config: Config, dim: int, n_classes: int) -> Network:
