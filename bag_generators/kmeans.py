@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_TRIED_SPLITS = 2
+_TRIED_SPLITS = 3
 _MOST_ROUNDS = 300
 
 
@@ -30,8 +30,8 @@ def grow(points: np.ndarray, most: int) -> Iterator[Clustering]:
     """Clusterings of `points` (n, d) float64 with 1, 2, … `most` clusters, ending early when all are points.
 
     Each comes from the one before by cutting a cluster in two across its longest axis and moving centres until
-    no point changes its cluster (Lloyd). The two clusters with the most spread along that axis are both tried and
-    the better result is kept: on tissue this comes within half a per cent of the best of many random starts.
+    no point changes its cluster (Lloyd). The three clusters with the most spread along that axis are all tried and
+    the best result is kept: on tissue this comes within one per cent of the best of ten random starts.
     """
     table = _Table(points)
     current = table.settled(points.mean(axis=0, keepdims=True))

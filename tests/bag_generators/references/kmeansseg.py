@@ -32,7 +32,7 @@ def block_features(pixels: np.ndarray) -> np.ndarray:
     return np.array(features)
 
 
-def cluster(points: np.ndarray, tried: int = 2) -> list[tuple[np.ndarray, np.ndarray]]:
+def cluster(points: np.ndarray, tried: int = 3) -> list[tuple[np.ndarray, np.ndarray]]:
     """(centres, labels) of k = 1, 2, … up to and including the k at which the rule stops."""
     centres = [points.mean(axis=0)]
     labels = np.zeros(len(points), dtype=int)
