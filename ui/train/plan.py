@@ -12,6 +12,7 @@ from elimipl.splits import stratified_splits
 
 MOST_NUMBERS = 6_000_000  # instances × features; an epoch of that many takes about a second
 MOST_WATCHED = 6
+SPLIT_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def make_plan(
 ) -> Plan:
     """Divide the bags, copies of one picture together, and choose a few to watch: one of each class.
 
-    Bags without a true label can't be measured on, so with them nothing is held out.
+    The division is the same whatever the seed of the training, so that runs can be compared. Bags without a true
+    label can't be measured on, so with them nothing is held out.
     """
     if dataset.instances.size > MOST_NUMBERS:
         raise InputError(
@@ -82,7 +84,7 @@ def make_plan(
     if (dataset.labels < 0).any() or share_held_out == 0:
         training, held_out = ready, None
     else:
-        train, test = stratified_splits(ready.labels, 1, 1 - share_held_out, config.seed, ready.groups)[0]
+        train, test = stratified_splits(ready.labels, 1, 1 - share_held_out, SPLIT_SEED, ready.groups)[0]
         training, held_out = ready.subset(train), (ready.subset(test) if len(test) else None)
     return Plan(title, training, held_out, config, candidates, _one_of_each(training), pace)
 

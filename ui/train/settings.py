@@ -60,7 +60,7 @@ def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, fl
     st.subheader(wording.SETTINGS_HEADING, divider="gray")
     settings: dict[str, Any] = {"scaling": "global" if dataset.generator == "pixels" else "zscore"}
     settings["epochs"] = _number(wording.EPOCHS_LABEL, "epochs", 1, MOST_EPOCHS, 60, 10)
-    settings["lr"] = _number(wording.LR_LABEL, "lr", 0.001, 1.0, 0.05, 0.01, "%.3f")
+    settings["lr"] = _number(wording.LR_LABEL, "lr", 0.001, 1.0, 0.1, 0.01, "%.3f")
     if uses(method, "mu"):
         settings["sparsity"] = st.segmented_control(
             wording.SPARSITY_LABEL,
@@ -78,9 +78,9 @@ def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, fl
     settings["seed"] = _number(wording.SEED_LABEL, "seed", 0, 9999, 0, 1)
     slow = st.toggle(wording.PACE_LABEL, value=True, help=wording.PACE_HELP, key="train_slow", bind="query-params")
     with st.expander("More", icon=":material/tune:"):
-        settings["hidden"] = _number(wording.HIDDEN_LABEL, "hidden", 4, 1024, 128, 16)
-        settings["batch"] = _number(wording.BATCH_LABEL, "batch", 1, 512, 32, 8)
-        settings["dropout"] = _number(wording.DROPOUT_LABEL, "dropout", 0.0, 0.9, 0.5, 0.1, "%.1f")
+        settings["hidden"] = _number(wording.HIDDEN_LABEL, "hidden", 4, 1024, 16, 16)
+        settings["batch"] = _number(wording.BATCH_LABEL, "batch", 1, 512, 16, 8)
+        settings["dropout"] = _number(wording.DROPOUT_LABEL, "dropout", 0.0, 0.9, 0.0, 0.1, "%.1f")
         share = _number(wording.HELD_OUT_LABEL, "held_out", 0.0, 0.8, 0.3, 0.1, "%.1f")
     return method_config(method, **settings), share, WATCHABLE_PACE if slow else None
 
