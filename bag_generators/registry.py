@@ -78,7 +78,8 @@ def generate(name: str, image: TissueImage, **params: Any) -> Bag:
     own = {key: value for key, value in chosen.items() if key != "stain"}
     working = stain.normalise(working_copy(image.pixels), chosen["stain"])
     features, regions = generator.function(working, (image.height, image.width), **own)
-    return Bag(features, regions, name, chosen, generator.feature_names, image.sha256)
+    names = tuple(stain.channel_name(feature, chosen["stain"]) for feature in generator.feature_names)
+    return Bag(features, regions, name, chosen, names, image.sha256)
 
 
 def _listed(names: Mapping[str, Any] | list[str]) -> str:

@@ -24,6 +24,19 @@ DENSITY = -np.log((np.arange(256, dtype=np.float32) + 1) / 256)
 _LAB_MEAN = np.array((148, 162, 109))
 _LAB_SPREAD = np.array((35, 7, 5))
 
+_DENSE_TISSUE = np.array((0.9, 1.25, 0.8))
+"""90th percentile of the optical density of well stained tissue in R, G, B."""
+
+
+def _step(density: np.ndarray, middle: float, steepness: float) -> np.ndarray:
+    """255 below the middle density, 0 above it, with a soft edge."""
+    return 255 / (1 + np.exp((density.astype(np.float64) - middle) * steepness))
+
+
+_TONES = np.rint(np.stack([_step(DENSITY, 0.2, 20), np.arange(256), _step(DENSITY, 0.6, 12)], axis=1)).astype(np.uint8)
+_CHANNELS = MappingProxyType({"tones": {"red": "paleness", "blue": "lightness"}})
+"""What channels are called after a method that changes their meaning."""
+
 # Haematoxylin and eosin (rows) as unit optical densities, and the strongest of each, as in Macenko's own reference.
 _REFERENCE_STAINS = np.array(((0.5626, 0.7201, 0.4062), (0.2159, 0.8012, 0.5581)))
 _REFERENCE_STRENGTH = np.array((1.9705, 1.0308))
@@ -37,6 +50,16 @@ def normalise(pixels: np.ndarray, method: str) -> np.ndarray:
         names = ", ".join(repr(name) for name in STAINS)
         raise InputError(f"There is no stain normalisation called {method!r}.", f"Choose one of {names}.")
     return _METHODS[method](pixels)
+
+
+def channel_name(feature: str, method: str) -> str:
+    """The name of a feature, such as “red, difference to the row above”, after `method`.
+
+    >>> channel_name("red, difference to the row above", "tones")
+    'paleness, difference to the row above'
+    """
+    channel, comma, rest = feature.partition(",")
+    return _CHANNELS.get(method, {}).get(channel, channel) + comma + rest
 
 
 def _none(pixels: np.ndarray) -> np.ndarray:
@@ -75,6 +98,24 @@ def _macenko(pixels: np.ndarray) -> np.ndarray:
     return np.clip(np.rint(256 * transmitted - 1), 0, 255).astype(np.uint8)
 
 
+def _tones(pixels: np.ndarray) -> np.ndarray:
+    """Leave out the hue, in which laboratories differ most: three tones of the green light, which both stains take.
+
+    The channels become how pale a pixel is (lumen, mucus, glass), its green light, and how far from dark (nuclei).
+    """
+    return _TONES[pixels[:, :, 1]]
+
+
+def _density(pixels: np.ndarray) -> np.ndarray:
+    """Bring the dense end (90th percentile) of the tissue's optical density to the reference, channel by channel."""
+    density = cv2.LUT(pixels, DENSITY)
+    tissue = density[density.mean(axis=2) > _GLASS]
+    if len(tissue) < _FEWEST_TISSUE_PIXELS:
+        return pixels
+    gain = _limited(_DENSE_TISSUE / np.maximum(np.percentile(tissue, 90, axis=0), 1e-3))
+    return np.clip(np.rint(256 * np.exp(-density * gain.astype(np.float32)) - 1), 0, 255).astype(np.uint8)
+
+
 def _outermost_stains(tissue: np.ndarray) -> np.ndarray:
     """Unit optical densities of haematoxylin and eosin, (2, 3), in tissue of densities (pixels, 3)."""
     centred = tissue - tissue.mean(axis=0)
@@ -104,7 +145,7 @@ def _limited(gain: np.ndarray) -> np.ndarray:
 
 
 _METHODS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = MappingProxyType(
-    {"none": _none, "reinhard": _reinhard, "macenko": _macenko}
+    {"none": _none, "reinhard": _reinhard, "macenko": _macenko, "density": _density, "tones": _tones}
 )
 STAINS: tuple[str, ...] = tuple(_METHODS)
 """The names `normalise` knows; "none" leaves the picture as it is."""

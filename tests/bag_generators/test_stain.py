@@ -45,7 +45,15 @@ def test_the_result_is_a_picture_of_the_same_size(method: str, kind: str) -> Non
     assert (pixels == before).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
+def test_tones_do_not_depend_on_the_hue() -> None:
+    pixels = picture("tissue").pixels
+    tinted = pixels.copy()
+    tinted[..., 0] //= 2
+    tinted[..., 2] = 255 - tinted[..., 2]
+    np.testing.assert_array_equal(normalise(tinted, "tones"), normalise(pixels, "tones"))
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "tones"])  # which keeps the strength
 def test_two_stainings_of_the_same_tissue_come_closer(method: str) -> None:
     pale, strong = stained(STAINS_HERE, strength=0.7), stained(STAINS_THERE, strength=1.2)
     tissue = np.s_[:, 40:]
