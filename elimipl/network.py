@@ -119,14 +119,10 @@ class PictureExtractor(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(N, side²) → (N, features). Pooling before the ReLU gives the same at a quarter of the work."""
-        low = self._layer(self.first, x.view(-1, 1, self.side, self.side))
-        return self._layer(self.second, low).flatten(1)
-
-    def _layer(self, convolution: nn.Conv2d, pictures: Tensor) -> Tensor:
-        # Channels last is the layout that CPU convolutions and pooling are nearly twice as fast in.
-        weight = convolution.weight.contiguous(memory_format=torch.channels_last)
-        pictures = pictures.contiguous(memory_format=torch.channels_last)
-        return functional.max_pool2d(functional.conv2d(pictures, weight, convolution.bias), 2).relu_()
+        # Laid out with the channel last, which CPU convolutions and pooling are nearly twice as fast in.
+        pictures = x.view(-1, self.side, self.side, 1).permute(0, 3, 1, 2)
+        low = functional.max_pool2d(self.first(pictures), 2).relu_()
+        return functional.max_pool2d(self.second(low), 2).relu_().flatten(1)
 
 
 def build_network(config: Config, dim: int, n_classes: int) -> Network:
