@@ -124,7 +124,7 @@ def test_recorded_attention_and_beliefs_are_distributions():
         for bag in run["bags"]:
             np.testing.assert_allclose(np.sum(bag["attention"], axis=1), 1, atol=5e-3)
             np.testing.assert_allclose(np.sum(bag["probabilities"], axis=1), 1, atol=5e-3)
-            assert 0 < sum(bag["truth"])
+            assert sum(bag["truth"]) > 0
     for bag in runs["weights"]["bags"]:
         weights, candidates = np.array(bag["weights"]), np.array(bag["candidates"], dtype=bool)
         np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-3)

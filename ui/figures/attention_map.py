@@ -9,6 +9,7 @@ from ui.palette import Palette
 
 COLOURS = "Cividis"
 HEIGHT = 214
+INTRICATE = 200  # corners; a border with more of them is drawn thinner
 
 
 def attention_map(
@@ -37,7 +38,8 @@ def add_outline(figure: go.Figure, bag: Bag, chosen: int, palette: Palette) -> N
         closed = [*polygon.tolist(), polygon[0].tolist()]
         xs.extend([*(x for x, _ in closed), None])
         ys.extend([*(y for _, y in closed), None])
-    for colour, width in (("white", 5.0), (palette.chosen, 2.5)):
+    bold = 1.0 if len(xs) < INTRICATE else 0.5
+    for colour, width in (("white", 5.0 * bold), (palette.chosen, 2.5 * bold)):
         figure.add_scatter(
             x=xs, y=ys, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip", name="chosen"
         )

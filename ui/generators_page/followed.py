@@ -18,7 +18,7 @@ def show_same_place(image: TissueImage, bags: Mapping[str, Described], generator
     """The patch of each generator at the followed place, and what its numbers say."""
     st.subheader(wording.SAME_PLACE_HEADING, divider="gray")
     at = linked(bags, generator, instance)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         for name, described in bags.items():
             with st.container(width=CARD_WIDTH):
                 _show_patch(image, described, GENERATORS[name].title, at[name])
@@ -45,7 +45,7 @@ def show_steps(image: TissueImage, described: Described, instance: int) -> None:
     title = GENERATORS[bag.generator].title
     st.subheader(f"{wording.HOW_HEADING}: {title}, instance {instance}", divider="gray")
     drawn = station_figures(stations_of(image, bag), bag, instance, current_palette())
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         for number, (text, figure) in enumerate(zip(wording.STEP_TITLES[bag.generator], drawn, strict=True), start=1):
             with st.container(width=CARD_WIDTH):
                 st.markdown(text)

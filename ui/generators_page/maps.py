@@ -24,6 +24,7 @@ def choose_instance(bags: Mapping[str, Described]) -> tuple[str, int]:
         options=list(GENERATORS),
         default="sbn",
         required=True,
+        wrap=True,
         format_func=lambda name: GENERATORS[name].title,
         key="follow",
         bind="query-params",
@@ -35,6 +36,7 @@ def choose_instance(bags: Mapping[str, Described]) -> tuple[str, int]:
         wording.INSTANCE_LABEL,
         options=range(len(bag)),
         required=True,
+        wrap=True,
         key="instance",
         bind="query-params",
     )
@@ -58,11 +60,12 @@ def show_maps(image: TissueImage, bags: Mapping[str, Described], generator: str,
     palette = current_palette()
     end = max(float(described.scores(unit).max()) for described in bags.values())
     at = linked(bags, generator, instance)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         for name, described in bags.items():
-            with st.container(width=CARD_WIDTH, border=name == generator):
+            with st.container(width=CARD_WIDTH):
                 scores = described.scores(unit)
-                st.markdown(f"**{GENERATORS[name].title}** · {_shape(described)}")
+                mark = ":material/visibility: " if name == generator else ""
+                st.markdown(f"{mark}**{GENERATORS[name].title}** · {_shape(described)}")
                 st.plotly_chart(
                     attention_map(image, described.bag, scores, end, at[name], palette, wording.UNIT_AXIS[unit]),
                     theme=None,
@@ -89,6 +92,7 @@ def choose_unit() -> str:
         options=list(wording.UNIT_TITLES),
         default="share",
         required=True,
+        wrap=True,
         format_func=wording.UNIT_TITLES.__getitem__,
         key="unit",
         bind="query-params",

@@ -15,6 +15,8 @@ from ui.lesson.recorded import recorded_runs
 from ui.teach import wording
 
 VARIANTS = (1, 2)
+TISSUES = ("TUM", *(name for name in TISSUE7.names if name != "TUM"))
+"""The tissue the lesson begins with comes first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +39,16 @@ class Case:
 def choose_case() -> Case:
     """Ask for the tissue, one of two drawings of it, and the way it is cut."""
     st.subheader(wording.CASE_HEADING, divider="gray")
-    tissue = st.selectbox(
-        wording.TISSUE_LABEL, TISSUE7.names, index=TISSUE7.index("TUM"), key="tissue", bind="query-params"
-    )
+    tissue = st.selectbox(wording.TISSUE_LABEL, TISSUES, key="tissue", bind="query-params")
     variant = st.segmented_control(
-        wording.VARIANT_LABEL, VARIANTS, default=1, required=True, key="drawing", bind="query-params"
+        wording.VARIANT_LABEL, VARIANTS, default=1, required=True, wrap=True, key="drawing", bind="query-params"
     )
     cut = st.segmented_control(
         wording.CUT_LABEL,
         list(GENERATORS),
         default="row",
         required=True,
+        wrap=True,
         format_func=lambda name: GENERATORS[name].title,
         key="cut",
         bind="query-params",

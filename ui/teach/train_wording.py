@@ -113,11 +113,12 @@ def refused_pictures(count: int, name: str, reason: str) -> str:
     return f"{count} picture{'s' if count > 1 else ''} left out. {name}: {reason}"
 
 
-def ended(state: str, epoch: int, seconds: float) -> str:
+def ended(state: str, epoch: int, seconds: float, stopped_within: float | None) -> str:
     """How a run came to its end."""
     if state == "done":
         return f"Done: {epoch} epochs in {duration(seconds)}."
-    return f"Stopped after epoch {epoch}. The model is as it was then and can be used."
+    asked = "" if stopped_within is None else f", {duration(stopped_within)} after you asked"
+    return f"Stopped after epoch {epoch}{asked}. The model is as it was then and can be used."
 
 
 def duration(seconds: float | None) -> str:

@@ -24,6 +24,7 @@ def show(case: Case) -> dict[str, Any]:
             (DIGITS, PHANTOM),
             default=DIGITS,
             required=True,
+            wrap=True,
             format_func=wording.SOURCE_TITLES.__getitem__,
             key="bags",
             bind="query-params",
@@ -43,7 +44,9 @@ def show(case: Case) -> dict[str, Any]:
 
 def _choose_digit(run: dict[str, Any]) -> int:
     labels = [run["labels"][bag["true"]] for bag in run["bags"]]
-    chosen = st.pills(wording.DIGIT_LABEL, labels, default=labels[0], required=True, key="digit", bind="query-params")
+    chosen = st.pills(
+        wording.DIGIT_LABEL, labels, default=labels[0], required=True, wrap=True, key="digit", bind="query-params"
+    )
     return labels.index(chosen)
 
 

@@ -23,6 +23,7 @@ def show(case: Case) -> dict[str, Any]:
             wording.MARK_LABEL,
             range(len(case.bag)),
             selection_mode="multi",
+            wrap=True,
             key="marks",
             disabled=not hidden,
             persist_state="page",

@@ -34,5 +34,6 @@ def choose_candidates(case: Case) -> tuple[int, np.ndarray]:
     """How many false positives the crowd adds, and the candidate set (k,) bool that results."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         r = st.slider(wording.R_LABEL, 0, len(case.labels) - 2, value=0, key="r", bind="query-params", width=260)
-        draw = st.number_input(wording.DRAW_LABEL, 1, 999, value=1, key="draw", bind="query-params", width=170)
+        draw = st.number_input(wording.DRAW_LABEL, 1, 999, key="draw", bind="query-params", width=170)
+    st.session_state["crowd"] = (r, int(draw))  # widgets of other steps are forgotten; this is not
     return r, candidates_of(case, r, int(draw))

@@ -18,6 +18,7 @@ DEFAULT_MU, DEFAULT_GAMMA = 0.5, 1.0
 ARROW_STEP = 2.0  # large, so that the arrows can be seen
 LEAD = 2.2  # how far the favoured energy lies above the others
 STEPS_AT_ONCE = 5
+FEWEST_FALSE = 2
 
 
 def show(case: Case) -> dict[str, Any]:
@@ -56,8 +57,8 @@ def show(case: Case) -> dict[str, Any]:
 
 def lesson_candidates(case: Case) -> np.ndarray:
     """The learner's own candidate set, or two false positives where they chose fewer."""
-    r, draw = st.session_state.get("r", 0), st.session_state.get("draw", 1)
-    return candidates_of(case, max(int(r), 2), int(draw))
+    r, draw = st.session_state.get("crowd", (0, 1))
+    return candidates_of(case, max(r, FEWEST_FALSE), draw)
 
 
 def _choose_loss() -> tuple[str, str]:
@@ -66,6 +67,7 @@ def _choose_loss() -> tuple[str, str]:
         LOSSES,
         default="mapping",
         required=True,
+        wrap=True,
         format_func=wording.LOSS_TITLES.__getitem__,
         key="loss",
         bind="query-params",
@@ -75,6 +77,7 @@ def _choose_loss() -> tuple[str, str]:
         ("l1", "entropy"),
         default="l1",
         required=True,
+        wrap=True,
         format_func=wording.SPARSITY_TITLES.__getitem__,
         key="sparsity",
         bind="query-params",

@@ -20,7 +20,7 @@ def show(case: Case) -> dict[str, Any]:
         st.markdown(wording.truth_legend(int(case.truth.sum()), len(case.truth)))
         if (st.session_state.get("pick") or 0) >= len(case.bag):
             st.session_state["pick"] = None
-        picked = st.pills(wording.PICK_LABEL, range(len(case.bag)), key="pick", bind="query-params")
+        picked = st.pills(wording.PICK_LABEL, range(len(case.bag)), wrap=True, key="pick", bind="query-params")
         if picked is not None:
             st.markdown(wording.picked(picked, bool(case.truth[picked])))
             wide = case.bag.generator in ("row", "kmeansseg")

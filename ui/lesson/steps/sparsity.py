@@ -32,6 +32,7 @@ def show(case: Case) -> dict[str, Any]:
             list(STARTS),
             default="ahead",
             required=True,
+            wrap=True,
             format_func=wording.DESCENT_STARTS.__getitem__,
             key="from",
             bind="query-params",

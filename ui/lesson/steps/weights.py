@@ -23,6 +23,7 @@ def show(_case: Case) -> dict[str, Any]:
         names,
         default=names[0],
         required=True,
+        wrap=True,
         format_func=wording.bag_name,
         key="bag",
         bind="query-params",
@@ -44,7 +45,7 @@ def show(_case: Case) -> dict[str, Any]:
     with right:
         bars = class_bars(weights[epoch], LabelSpace.of(run["labels"]), candidates, palette, bag["true"])
         chart(
-            bars.update_yaxes(type="category").update_xaxes(range=[0, 1.5]),  # digits are names here
+            bars.update_yaxes(type="category").update_xaxes(range=[0, 1.7]),  # digits are names here
             "lesson-belief-bars",
             wording.beliefs_alt(run["labels"], weights[epoch], candidates, epoch),
         )
