@@ -12,6 +12,7 @@ PAGES = (
     ("pages/batch.py", "Batch", ":material/stacks:"),
     ("pages/generators.py", "Bag generators", ":material/grid_view:"),
     ("pages/lesson.py", "Lesson", ":material/school:"),
+    ("pages/compare.py", "Compare models", ":material/compare:"),
     ("pages/train.py", "Train", ":material/model_training:"),
 )
 

@@ -1,0 +1,23 @@
+"""Compare models: the paper's Figure 2, recorded epoch by epoch, for any two methods."""
+
+import streamlit as st
+
+from bag_generators import InputError
+from ui.compare.choices import choose_comparison
+from ui.compare.live import show_live
+from ui.compare.sides import show_comparison
+from ui.page import show_error, start_page
+from ui.teach import compare_wording as wording
+
+start_page("Compare models")
+st.markdown(wording.INTRO)
+try:
+    with st.sidebar:
+        comparison = choose_comparison()
+    if comparison is not None:
+        about = comparison.recorded.about
+        st.caption(wording.about(about.title, about.training_bags, about.held_out_bags, about.r))
+        show_comparison(comparison)
+        show_live(comparison)
+except InputError as error:
+    show_error(error)

@@ -1,0 +1,81 @@
+"""What to compare: a recording, a bag, two methods."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from elimipl.trajectories import Trajectories, read_trajectories, recordings
+from ui.teach import compare_wording as wording
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """One bag of a recording and the two methods to look at."""
+
+    recorded: Trajectories
+    bag: int
+    left: str
+    right: str
+
+    @property
+    def true_index(self) -> int:
+        return int(self.recorded.labels[self.bag])
+
+    @property
+    def candidates(self) -> np.ndarray:
+        return self.recorded.candidates[self.bag]
+
+    def probabilities(self, method: str) -> np.ndarray:
+        """(T + 1, k) of this bag."""
+        return self.recorded.probabilities[self.recorded.method(method), :, self.bag]
+
+    def attention(self, method: str, epoch: int) -> np.ndarray:
+        """(n,) of this bag after an epoch."""
+        rows = self.recorded.instances(self.bag)
+        return self.recorded.attention[self.recorded.method(method), epoch, rows].astype(np.float64)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _recording(name: str) -> Trajectories:
+    return read_trajectories(recordings()[name])
+
+
+def choose_comparison() -> Comparison | None:
+    """None where no recording is installed; that is said."""
+    names = list(recordings())
+    if not names:
+        st.warning(wording.NO_RECORDINGS, icon=":material/warning:")
+        return None
+    st.subheader(wording.DATA_HEADING, divider="gray")
+    name = st.selectbox(
+        wording.DATA_HEADING,
+        names,
+        index=len(names) - 1,
+        format_func=lambda one: _recording(one).about.title,
+        key="compare_data",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    recorded = _recording(name)
+    st.subheader(wording.BAG_HEADING, divider="gray")
+    space = recorded.label_space
+    bag = st.pills(
+        wording.BAG_HEADING,
+        range(len(recorded.labels)),
+        default=0,
+        required=True,
+        format_func=lambda number: wording.bag_title(number, space.names[recorded.labels[number]]),
+        key=f"compare_bag_{name}",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    others = [space.names[c] for c in np.flatnonzero(recorded.candidates[bag]) if c != recorded.labels[bag]]
+    st.caption(wording.candidates_told(space.names[recorded.labels[bag]], others))
+    st.subheader(wording.METHODS_HEADING, divider="gray")
+    methods = recorded.about.methods
+    left, right = (
+        st.selectbox(label, methods, index=methods.index(start), key=f"compare_{label.lower()}", bind="query-params")
+        for label, start in ((wording.LEFT_LABEL, "DEMIPL"), (wording.RIGHT_LABEL, "ELIMIPL"))
+    )
+    return Comparison(recorded, bag, left, right)

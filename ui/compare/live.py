@@ -1,0 +1,93 @@
+"""One method of the comparison trained here and now, on the bags of the recording."""
+
+import streamlit as st
+
+from elimipl.config import Config
+from ui.compare.choices import Comparison
+from ui.figures.curves import accuracy_curves
+from ui.figures.trajectories import three_curves, three_probabilities
+from ui.page import show_error
+from ui.palette import current_palette
+from ui.teach import compare_wording as wording
+from ui.train.controls import start_run
+from ui.train.data import named_bags
+from ui.train.live import CHART_CONFIG, POLL_SECONDS
+from ui.train.plan import Candidates, Plan, make_plan
+from ui.train.settings import WATCHABLE_PACE
+from ui.train.worker import RUNNING, TrainingRun
+
+_RUN = "compare_run"
+
+
+def show_live(comparison: Comparison) -> None:
+    """Choose a method and a seed, start, watch the bag that is compared above."""
+    st.subheader(wording.LIVE_HEADING, divider="gray", anchor=False)
+    st.caption(wording.LIVE_ABOUT)
+    methods = comparison.recorded.about.methods
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        method = st.selectbox(
+            wording.LIVE_METHOD_LABEL, methods, index=methods.index(comparison.right), key="live_method", width=180
+        )
+        seed = st.number_input(wording.LIVE_SEED_LABEL, 0, 9999, 1, key="live_seed", width=140)
+        st.button(
+            wording.LIVE_START_LABEL,
+            icon=":material/play_arrow:",
+            type="primary",
+            key="live_start",
+            on_click=_start,
+            args=(comparison, method, int(seed)),
+        )
+    run: TrainingRun | None = st.session_state.get(_RUN)
+    if run is None or run.plan.title != _title(comparison, run.plan.title.partition(" on ")[0]):
+        return
+    running = run.progress.state == RUNNING
+    st.fragment(_show_run, run_every=POLL_SECONDS if running else None)(comparison, run, running)
+
+
+def plan_for(comparison: Comparison, method: str, seed: int) -> Plan:
+    """The recorded training of a method with another seed, slow enough to be watched."""
+    about = comparison.recorded.about
+    config = Config.from_dict(about.configs[method]).replace(seed=seed)
+    candidates = Candidates("random", about.r, about.candidate_seed)
+    return make_plan(_title(comparison, method), named_bags(about.bags), candidates, config, pace=WATCHABLE_PACE)
+
+
+def _title(comparison: Comparison, method: str) -> str:
+    return f"{method} on {comparison.recorded.about.title}"
+
+
+def _start(comparison: Comparison, method: str, seed: int) -> None:
+    start_run(plan_for(comparison, method, seed), _RUN)
+
+
+def _show_run(comparison: Comparison, run: TrainingRun, was_running: bool) -> None:
+    progress, epochs = run.progress, run.plan.config.epochs
+    if was_running and progress.state != RUNNING:
+        st.rerun()
+    if progress.error is not None:
+        show_error(progress.error)
+        return
+    told = wording.live_state(progress.state, run.plan.title, progress.epoch, epochs)
+    bar, stop = st.columns([4, 1.3], vertical_alignment="center")
+    bar.progress(progress.epoch / epochs, told)
+    if progress.state == RUNNING:
+        stop.button(
+            wording.LIVE_STOP_LABEL, icon=":material/stop:", on_click=run.stop, key="live_stop", width="stretch"
+        )
+    palette = current_palette()
+    three = three_probabilities(progress.probabilities[:, comparison.bag], comparison.candidates, comparison.true_index)
+    left, right = st.columns(2, gap="large")
+    left.plotly_chart(
+        three_curves(three, palette, epochs, first=1),
+        theme=None,
+        config=CHART_CONFIG,
+        key="live-curves",
+        alt=wording.three_alt(run.plan.title, three[-1]) if len(three) else told,
+    )
+    right.plotly_chart(
+        accuracy_curves(progress.reports, epochs, palette),
+        theme=None,
+        config=CHART_CONFIG,
+        key="live-accuracy",
+        alt=told,
+    )
