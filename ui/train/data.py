@@ -44,23 +44,17 @@ def choose_data() -> Data | None:
     )
     st.caption(wording.DATA_ABOUT[kind])
     if kind == "digits":
-        return Data(wording.DATA_TITLES[kind], digit_bags(), has_own_candidates=False)
+        return Data(wording.DATA_TITLES[kind], named_bags(kind), has_own_candidates=False)
     if kind == OWN:
         return _own()
     generator = _choose_generator()
-    return Data(wording.DATA_TITLES[kind], shipped_bags(f"{kind}-{generator}"), has_own_candidates=False)
+    return Data(wording.DATA_TITLES[kind], named_bags(f"{kind}-{generator}"), has_own_candidates=False)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def shipped_bags(name: str) -> BagDataset:
-    """A bag set that ships; read-only, so all visitors share it."""
-    return load_bag_set(name)
-
-
-@st.cache_resource(show_spinner=False)
-def digit_bags() -> BagDataset:
-    """A hundred digit bags in which no picture comes twice."""
-    return build_digits()
+@st.cache_resource(max_entries=9, show_spinner=False)
+def named_bags(name: str) -> BagDataset:
+    """A bag set that ships, or “digits”, in which no picture comes twice; read-only, so all visitors share it."""
+    return build_digits() if name == "digits" else load_bag_set(name)
 
 
 def _choose_generator() -> str:

@@ -10,7 +10,7 @@ from ui.teach import train_wording as wording
 from ui.train.plan import Plan
 from ui.train.worker import RUNNING, Progress, TrainingRun
 
-POLL_SECONDS = 0.4
+POLL_SECONDS = 0.5
 METRIC_WIDTH = 140  # screen px; those that find no room go to the next row
 CHART_CONFIG = {"displayModeBar": False, "responsive": True}
 
@@ -46,7 +46,7 @@ def show_end(progress: Progress) -> None:
     if progress.error is not None:
         show_error(progress.error)
     else:
-        text = wording.ended(progress.state, progress.epoch, progress.seconds)
+        text = wording.ended(progress.state, progress.epoch, progress.seconds, progress.stopped_within)
         st.success(text, icon=":material/check_circle:")
 
 
@@ -62,7 +62,7 @@ def _show_numbers(run: TrainingRun, progress: Progress) -> None:
         (wording.DISAMBIGUATION_METRIC, _share(last and last.disambiguation_accuracy), wording.DISAMBIGUATION_HELP),
         (wording.TIME_METRIC if running else wording.TIME_DONE_METRIC, wording.duration(time), None),
     )
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         for label, value, told in shown:
             st.metric(label, value, help=told, width=METRIC_WIDTH)
 

@@ -23,6 +23,7 @@ from elimipl.training import Fitted, fit
 from ui.train.plan import Plan
 
 PATIENCE = 10.0  # seconds a run goes on after its visitor was last there; a lost connection often comes back
+STOP_PATIENCE = 1.0  # seconds the page waits for a run to end before it goes on
 RUNNING, DONE, STOPPED, FAILED = "running", "done", "stopped", "failed"
 _FAULT = InputError("Training ended through a fault of the program.", "Start it again; the server's log says more.")
 _log = logging.getLogger(__name__)
@@ -47,6 +48,8 @@ class Progress:
     seconds: float
     trained: Trained | None = None
     error: InputError | None = None
+    stopped_within: float | None = None
+    """Seconds from the request to stop to the end of the training."""
 
     @property
     def epoch(self) -> int:
@@ -66,6 +69,7 @@ class TrainingRun:
         self._is_watched = is_watched
         self._last_watched = time.monotonic()
         self._stop = threading.Event()
+        self._asked: float | None = None
         self._lock = threading.Lock()
         self._began = time.monotonic()
         watched = plan.training.candidates[plan.watched]
@@ -87,8 +91,10 @@ class TrainingRun:
         return self._thread.is_alive()
 
     def stop(self) -> None:
-        """Ask the run to end; it does so after the epoch it is in."""
+        """Ask the run to end, which it does after the epoch it is in, and wait a moment for it."""
+        self._asked = time.monotonic()
         self._stop.set()
+        self.join(STOP_PATIENCE)
 
     def join(self, seconds: float) -> None:
         """Wait for the end of the run, not longer than `seconds`."""
@@ -112,8 +118,9 @@ class TrainingRun:
                 should_stop=self._should_stop,
                 device="cpu",
             )
-            state = STOPPED if fitted.stopped else DONE
-            self._update(state=state, trained=Trained(fitted, _predictor(fitted, plan, self.model_id)))
+            waited = None if self._asked is None else time.monotonic() - self._asked
+            trained = Trained(fitted, _predictor(fitted, plan, self.model_id))
+            self._update(state=STOPPED if fitted.stopped else DONE, trained=trained, stopped_within=waited)
         except InputError as error:
             self._update(state=FAILED, error=error)
         except Exception:
