@@ -23,6 +23,7 @@ def instance_bars(
         figure.add_bar(
             x=index[members],
             y=scores[members],
+            width=0.75,  # else a bar is as wide as the gaps between the instances of its group
             name=name,
             marker={"color": colour},
             customdata=index[members],
