@@ -9,6 +9,7 @@ from elimipl.config import Config
 from elimipl.labels import TISSUE7, LabelSpace
 from elimipl.training import fit
 from tests.elimipl.toy_bags import toy_bags
+from tests.ui.figure_json import numbers
 from ui.figures.curves import accuracy_curves, loss_curves
 from ui.figures.trajectories import final_bars, method_bars, three_curves, three_probabilities
 from ui.figures.weights import weight_bars
@@ -26,24 +27,15 @@ def drawn(figure):
     return json.loads(figure.to_json())
 
 
-def plain(values):
-    """Numbers of a figure's JSON, which are lists or base64."""
-    if isinstance(values, dict):
-        import base64
-
-        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
-    return np.array(values, float)
-
-
 def test_loss_curves_are_finite_and_the_total_falls(reports):
-    curves = {trace["name"]: plain(trace["y"]) for trace in drawn(loss_curves(reports, 15, LIGHT))["data"]}
+    curves = {trace["name"]: numbers(trace["y"]) for trace in drawn(loss_curves(reports, 15, LIGHT))["data"]}
     assert set(curves) == {"mapping", "sparsity", "inhibition", "total"}
     assert all(len(curve) == 15 and np.isfinite(curve).all() for curve in curves.values())
     assert curves["total"][-1] < curves["total"][0]
 
 
 def test_accuracy_curves_are_shares_and_leave_out_what_is_not_known(reports):
-    curves = {trace["name"]: plain(trace["y"]) for trace in drawn(accuracy_curves(reports, 15, DARK))["data"]}
+    curves = {trace["name"]: numbers(trace["y"]) for trace in drawn(accuracy_curves(reports, 15, DARK))["data"]}
     assert set(curves) == {"training bags", "held-out bags", "true label found"}
     assert all(((curve >= 0) & (curve <= 1)).all() for curve in curves.values())
     unlabelled = toy_bags()
@@ -65,7 +57,7 @@ def test_weight_bars_are_distributions_over_the_candidates():
     figure = drawn(weight_bars(weights, candidates, np.array([1, 4, 4, -1, 1]), TISSUE7, LIGHT))
     assert len(figure["data"]) == 5
     for number, trace in enumerate(figure["data"]):
-        assert plain(trace["y"]).sum() == pytest.approx(1)
+        assert numbers(trace["y"]).sum() == pytest.approx(1)
         axis = figure["layout"]["xaxis" + trace["xaxis"][1:]]
         bold = [text.startswith("<b>") for text in axis["ticktext"]]
         assert bold == candidates[number].tolist()
@@ -112,8 +104,8 @@ def test_three_probabilities_are_those_of_figure_two():
 def test_the_figures_of_the_comparison_show_the_three_numbers():
     three = np.array([[0.2, 0.3, 0.1], [0.9, 0.4, 0.0]])
     curves = drawn(three_curves(three, LIGHT, epochs=60, marked=1))
-    assert [plain(trace["y"]).tolist() for trace in curves["data"]] == three.T.tolist()
+    assert [numbers(trace["y"]).tolist() for trace in curves["data"]] == three.T.tolist()
     assert curves["layout"]["shapes"][0]["x0"] == 1
-    assert plain(drawn(final_bars(three[1], LIGHT))["data"][0]["y"]).tolist() == three[1].tolist()
+    assert numbers(drawn(final_bars(three[1], LIGHT))["data"][0]["y"]).tolist() == three[1].tolist()
     bars = drawn(method_bars(three, ("A", "B"), DARK))
-    assert [plain(trace["y"]).tolist() for trace in bars["data"]] == three.T.tolist()
+    assert [numbers(trace["y"]).tolist() for trace in bars["data"]] == three.T.tolist()
