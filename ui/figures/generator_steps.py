@@ -84,18 +84,19 @@ def stopping_curve(ks: Sequence[int], spreads: Sequence[float], chosen: int, pal
         )
     )
     figure.add_annotation(
-        x=chosen,
-        y=float(np.log10(max(spreads[list(ks).index(chosen)], 1e-3))),
-        text=f"stopped at k = {chosen}",
-        font={"color": palette.text},
-        arrowcolor=palette.text,
-        ax=30,
-        ay=-35,
-        xanchor="left",
+        x=1,
+        y=1,
+        xref="paper",
+        yref="paper",
+        xanchor="right",
+        yanchor="top",
+        text=f"● stopped at k = {chosen}",
+        font={"color": palette.chosen, "size": 13},
+        showarrow=False,
     )
-    figure.update_xaxes(title="clusters k", dtick=1, gridcolor=palette.grid, range=[min(ks) - 0.4, max(ks) + 1.2])
+    figure.update_xaxes(title="clusters k", dtick=1, gridcolor=palette.grid, range=[min(ks) - 0.4, max(ks) + 0.4])
     figure.update_yaxes(
-        title="D(k)", type="log", gridcolor=palette.grid, automargin=True, exponentformat="power", nticks=4
+        title="D(k)", type="log", gridcolor=palette.grid, automargin=True, exponentformat="power", dtick=1
     )
     return _plain(figure, palette)
 
@@ -152,7 +153,9 @@ def feature_bars(values: np.ndarray, names: Sequence[str], palette: Palette) -> 
             hovertemplate="%{customdata}: %{y:.4g}<extra></extra>",
         )
     )
-    figure.update_xaxes(title="number", gridcolor=palette.grid, dtick=1 if len(values) <= 15 else 32)
+    figure.update_xaxes(
+        title="number", gridcolor=palette.grid, dtick=1 if len(values) <= 9 else 3 if len(values) <= 15 else 32
+    )
     figure.update_yaxes(gridcolor=palette.grid, zerolinecolor=palette.muted, automargin=True, nticks=5)
     return _plain(figure, palette)
 
@@ -171,7 +174,7 @@ def scale_bar(end: float, title: str, colours: str, palette: Palette) -> go.Figu
 
 
 def _add_frames(figure: go.Figure, frames: Sequence[Box], palette: Palette) -> None:
-    for place, (x0, y0, x1, y1) in enumerate(frames):
+    for place, (x0, y0, x1, y1) in reversed(list(enumerate(frames))):  # the bold one on top
         box = {"x0": x0 - 0.5, "y0": y0 - 0.5, "x1": x1 - 0.5, "y1": y1 - 0.5}  # pixel 0 is centred on 0 in Plotly
         figure.add_shape(type="rect", line={"color": "white", "width": 4 if place == 0 else 2.5}, **box)
         figure.add_shape(

@@ -78,7 +78,7 @@ def _row(stations: Stations, bag: Bag, instance: int, palette: Palette) -> list[
     frames = [(0, row, CELLS, row + 1) for row in (instance, above, below)]
     return [
         figures.picture_with_frames(stations.working, [(0, instance * band, SIDE, (instance + 1) * band)], palette),
-        figures.colour_grid_figure(stations.grid, [*frames[1:], frames[0]][::-1], palette),
+        figures.colour_grid_figure(stations.grid, frames, palette),
         figures.swatches(colours, [f"above ({above})", f"this one ({instance})", f"below ({below})"], palette),
     ]
 

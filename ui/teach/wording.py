@@ -34,7 +34,7 @@ STEP_TITLES = {
     "kmeansseg": (
         "**1** Blocks of 4 × 4 px: their mean brightness",
         "**2** Wavelet transform of each block: how rough it is",
-        "**3** k-means with 2, 3, … clusters until another one gains little",
+        "**3** k-means with 2, 3, … clusters, until one more lowers the spread D by less than 2·10⁸",
         "**4** The clusters are the instances; this one is in colour",
         "**5** The instance: 6 numbers, the cluster's centre",
     ),
