@@ -18,13 +18,13 @@ from tqdm import tqdm
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bag_generators.errors import InputError
-from benchmarks.reproduction.cells import DATA_SEED, SPLITS, Cell, short_cells, study_cells, table_cells
+from benchmarks.reproduction.cells import DATA_SEED, SPLITS, Cell, study_cells, table_cells
 from benchmarks.reproduction.records import Records
 from benchmarks.reproduction.report import write_report
 from benchmarks.reproduction.sources import ROOT, SOURCES, bags_of, find
 from elimipl.protocol import SplitResult, evaluate, stratified_splits
 
-_CELLS = {"table": table_cells, "short": short_cells, "study": study_cells}
+_CELLS = {"table": table_cells, "study": study_cells}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         "--cells",
         choices=list(_CELLS),
         default="table",
-        help="table: the paper's; short: pictures, few epochs; study: other shares of positives",
+        help="table: the paper's; study: other shares of positives",
     )
     parser.add_argument("--device", default="auto", help="cpu, cuda, mps or auto")
     return parser

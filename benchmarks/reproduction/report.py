@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.reproduction.cells import (
-    EPOCHS,
-    SHORT_EPOCHS,
     SPLITS,
     TITLES,
     Cell,
-    short_cells,
     study_cells,
     table_cells,
 )
@@ -34,9 +31,6 @@ authors' bags. Settings, seeds and versions of every split are in `reproduction.
 def write_report(records: Records, path: Path) -> None:
     """Write the page for the splits finished so far."""
     parts = [_INTRODUCTION, _table(records, table_cells())]
-    short = [cell for cell in short_cells() if records.finished(cell)]
-    if short:
-        parts += [f"## A first look: {SHORT_EPOCHS} epochs instead of {EPOCHS}\n", _table(records, short)]
     studied = [cell for cell in study_cells() if records.finished(cell)]
     if studied:
         parts += ["## How many instances of a bag are positive\n", _study_table(records, studied)]
