@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: app test lint bench clean
+.PHONY: app test lint bench reproduce models clean
 
 $(INSTALLED): requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +28,14 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	for script in benchmarks/bench_*.py; do $(PY) $$script || exit 1; done
+
+# Hours; goes on where it was stopped.
+reproduce: $(INSTALLED)
+	$(PY) benchmarks/reproduce.py
+
+# Needs the real tiles; see scripts/train_models.py.
+models: $(INSTALLED)
+	$(PY) scripts/train_models.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis artefacts
