@@ -8,15 +8,12 @@ empty page, in the same browser against the same kind of server. Bytes are what 
 
 import argparse
 import json
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import cv2
@@ -28,6 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from bag_generators import phantom  # noqa: E402
 from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium  # noqa: E402
+from scripts.running_app import running_app  # noqa: E402
 
 BARE_PAGE = """
 import streamlit as st
@@ -36,30 +34,6 @@ st.write(f"clicked {st.session_state.get('n', 0)} times")
 """
 LIMITS = {"figures at 1000 px": 600_000, "patch click": 2_000}
 DRAWN = "document.querySelector('.st-key-overlay .js-plotly-plot')"
-
-
-@contextmanager
-def server(script: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A Streamlit server on a free port of this machine."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
-    process = subprocess.Popen(
-        [*command, "--server.address", "127.0.0.1"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(240):
-            try:
-                urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.25)
-        yield address, process
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 class Visitor:
@@ -185,9 +159,9 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_ARGUMENTS))
         bare = Path(folder) / "bare.py"
         bare.write_text(BARE_PAGE, encoding="utf-8")
-        with server(bare) as (address, _):
+        with running_app(bare) as (address, _):
             reference = bare_click(browser.new_page(), address, arguments.repeats)
-        with server(ROOT / "app.py") as (address, process):
+        with running_app() as (address, process):
             page = browser.new_page(viewport={"width": 1400, "height": 1300})
             results = explore(page, address, process, arguments.repeats, arguments.uploads)
         browser.close()

@@ -1,20 +1,14 @@
 """A running app and a real Chromium for the browser tests."""
 
 import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
+from scripts.running_app import running_app
 
-ROOT = Path(__file__).resolve().parents[2]
 NO_BROWSER = "no Chromium was found: install one (Debian: apt-get install chromium) and run make test again"
 
 
@@ -35,32 +29,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def app_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of a freshly started app."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = (tmp_path_factory.mktemp("server") / "log.txt").open("wb")
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    server = subprocess.Popen([*command, "--server.address", "127.0.0.1"], cwd=ROOT, stdout=log, stderr=log)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        _wait_until_healthy(address, server)
+    with running_app(log=tmp_path_factory.mktemp("server") / "log.txt") as (address, _):
         yield address
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
-        log.close()
-
-
-def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(240):
-        if server.poll() is not None:
-            raise RuntimeError(f"the app ended with exit code {server.returncode} while starting")
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
-                return
-        except OSError:
-            time.sleep(0.25)
-    raise RuntimeError("the app did not answer within a minute")
 
 
 @pytest.fixture

@@ -1,0 +1,119 @@
+"""Train the models that ship: tissue7 and lesion5, four generators, ELIMIPL and DEMIPL, each with its full card.
+
+The recipes were chosen on training tiles only (scripts/choose_recipes.py). Accuracy: tissue7 by ten random 7:3 splits
+of the source tiles, copies never crossing; lesion5 on `val`, which comes from other slides. The calibration is fitted
+on held-out training tiles: those of the splits (tissue7), or of pseudo-slides left out in turn (lesion5).
+
+    python scripts/train_models.py --data ../shared/data [--space lesion5] [--generator row]
+"""
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bag_generators import GENERATORS  # noqa: E402
+from elimipl.calibration import calibrate  # noqa: E402
+from elimipl.card import Accuracy, describe, save_model  # noqa: E402
+from elimipl.config import Config  # noqa: E402
+from elimipl.dataset import BagDataset  # noqa: E402
+from elimipl.predictor import Predictor  # noqa: E402
+from elimipl.scope import derive_thresholds  # noqa: E402
+from elimipl.splits import Split, stratified_splits  # noqa: E402
+from elimipl.training import Fitted, fit  # noqa: E402
+from scripts.shipped_models.progress import Bar  # noqa: E402
+from scripts.shipped_models.pseudo_slides import slide_folds  # noqa: E402
+from scripts.shipped_models.recipes import METHODS, RECIPES, Recipe  # noqa: E402
+from scripts.shipped_models.tile_sets import tile_sets, validation_tiles  # noqa: E402
+from scripts.shipped_models.tiles import TileSet, tile_bags, tile_qualities, with_crowd  # noqa: E402
+
+SPLITS = 10
+LEFT_OUT = 3  # parts of the pseudo-slides, each left out once
+CROWD_SEED = 0
+
+
+def held_out(dataset: BagDataset, config: Config, splits: list[Split]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Raw probabilities and labels of the untouched test tiles of each split.
+
+    A split holds positions of source tiles; the first bags of the data set are the tiles themselves, in order.
+    """
+    found = []
+    for train, test in tqdm(splits, desc="held out", leave=False):
+        learned = dataset.subset(np.flatnonzero(np.isin(dataset.groups, dataset.groups[train])))
+        untouched = dataset.subset(test)
+        found.append((fit(learned, config).predict(untouched).probabilities, untouched.labels))
+    return found
+
+
+def accuracy_of(probabilities: np.ndarray, labels: np.ndarray) -> float:
+    return float((probabilities.argmax(1) == labels).mean())
+
+
+def train(tiles: TileSet, data: Path, generator: str, folder: Path, qualities: list[dict[str, float]]) -> None:
+    """Both methods of one label space and generator."""
+    space, recipe = tiles.label_space.id, RECIPES[tiles.label_space.id, generator]
+    paths, labels = tiles.find()
+    everything = np.arange(len(paths))
+    bags = tile_bags(tiles, generator, recipe.stain, recipe.copies, Bar(f"{space} {generator}"), everything)
+    dataset = with_crowd(bags, CROWD_SEED)
+    splits = slide_folds(paths, labels, LEFT_OUT) if space == "lesion5" else stratified_splits(labels, SPLITS, seed=0)
+    for method in METHODS:
+        config = recipe.config(method)
+        outputs = held_out(dataset, config, splits)
+        fitted = fit(dataset, config)
+        if space == "lesion5":
+            accuracy = _on_validation(fitted, data, generator, recipe)
+        else:
+            shares = [accuracy_of(*output) for output in outputs]
+            told = f"{SPLITS} random 7:3 splits by source tile"
+            accuracy = Accuracy(float(np.mean(shares)), len(paths), told, float(np.std(shares)), SPLITS)
+        pooled = [np.concatenate(parts) for parts in zip(*outputs, strict=True)]
+        where = "left-out pseudo-slides of the training tiles" if space == "lesion5" else "the test tiles of the splits"
+        card = describe(
+            fitted,
+            dataset,
+            candidate_scheme="three simulated annotators, two of three",
+            candidate_seed=CROWD_SEED,
+            created_by="scripts/train_models.py",
+            accuracy=accuracy,
+            calibration=calibrate(pooled[0], pooled[1], where),
+        )
+        originals = dataset.subset(everything)
+        checks = derive_thresholds(qualities, originals, Predictor.from_fitted(fitted, card))
+        save_model(fitted, replace(card, checks=checks), folder)
+        errors = f"{card.calibration.ece_before:.3f} → {card.calibration.ece_after:.3f}"
+        print(f"{card.id:<28} accuracy {accuracy.value:.3f}, calibration error {errors}", flush=True)
+
+
+def _on_validation(fitted: Fitted, data: Path, generator: str, recipe: Recipe) -> Accuracy:
+    tiles = validation_tiles(data)
+    everything = np.arange(len(tiles.find()[0]))
+    bags = tile_bags(tiles, generator, recipe.stain, 0, Bar(f"val {generator}"), everything)
+    share = accuracy_of(fitted.predict(bags).probabilities, bags.labels)
+    return Accuracy(share, len(bags), "lesion5/val, tiles of other slides")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--space", choices=("lesion5", "tissue7"), action="append")
+    parser.add_argument("--generator", choices=tuple(GENERATORS), action="append")
+    parser.add_argument("--out", type=Path, default=ROOT / "assets" / "models")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for tiles in tile_sets(arguments.data):
+        if arguments.space and tiles.label_space.id not in arguments.space:
+            continue
+        qualities = tile_qualities(tiles)
+        for generator in arguments.generator or GENERATORS:
+            train(tiles, arguments.data, generator, arguments.out, qualities)
+
+
+if __name__ == "__main__":
+    main()
