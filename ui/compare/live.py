@@ -29,14 +29,8 @@ def show_live(comparison: Comparison) -> None:
             wording.LIVE_METHOD_LABEL, methods, index=methods.index(comparison.right), key="live_method", width=180
         )
         seed = st.number_input(wording.LIVE_SEED_LABEL, 0, 9999, 1, key="live_seed", width=140)
-        st.button(
-            wording.LIVE_START_LABEL,
-            icon=":material/play_arrow:",
-            type="primary",
-            key="live_start",
-            on_click=_start,
-            args=(comparison, method, int(seed)),
-        )
+        if st.button(wording.LIVE_START_LABEL, icon=":material/play_arrow:", type="primary", key="live_start"):
+            start_run(plan_for(comparison, method, int(seed)), _RUN)
     run: TrainingRun | None = st.session_state.get(_RUN)
     if run is None or run.plan.title != _title(comparison, run.plan.title.partition(" on ")[0]):
         return
@@ -54,10 +48,6 @@ def plan_for(comparison: Comparison, method: str, seed: int) -> Plan:
 
 def _title(comparison: Comparison, method: str) -> str:
     return f"{method} on {comparison.recorded.about.title}"
-
-
-def _start(comparison: Comparison, method: str, seed: int) -> None:
-    start_run(plan_for(comparison, method, seed), _RUN)
 
 
 def _show_run(comparison: Comparison, run: TrainingRun, was_running: bool) -> None:

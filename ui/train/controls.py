@@ -33,7 +33,6 @@ def show_training(plan: Plan | None) -> None:
     running = run is not None and run.progress.state == RUNNING
     if not running and plan is not None:
         _show_start_button(plan, again=run is not None)
-        run = current_run()
     if run is None:
         if plan is not None:
             show_start(plan)
@@ -50,15 +49,10 @@ def show_training(plan: Plan | None) -> None:
 def _show_start_button(plan: Plan, again: bool) -> None:
     button, told = st.columns([1, 3], vertical_alignment="center")
     label = wording.AGAIN_LABEL if again else wording.START_LABEL
-    button.button(
-        label,
-        icon=":material/play_arrow:",
-        type="primary",
-        on_click=start_run,
-        args=(plan,),
-        key="start",
-        width="stretch",
-    )
+    # No callback: it would start the plan of the last drawing, before a setting changed together with the click.
+    if button.button(label, icon=":material/play_arrow:", type="primary", key="start", width="stretch"):
+        start_run(plan)
+        st.rerun()
     held_out = 0 if plan.held_out is None else len(plan.held_out)
     average = float(plan.training.candidates.sum(axis=1).mean())
     told.markdown(wording.split_summary(len(plan.training), held_out, average))
