@@ -91,7 +91,7 @@ def stopping_curve(ks: Sequence[int], spreads: Sequence[float], chosen: int, pal
         xanchor="right",
         yanchor="top",
         text=f"● stopped at k = {chosen}",
-        font={"color": palette.chosen, "size": 13},
+        font={"color": palette.text, "size": 13},
         showarrow=False,
     )
     figure.update_xaxes(title="clusters k", dtick=1, gridcolor=palette.grid, range=[min(ks) - 0.4, max(ks) + 0.4])

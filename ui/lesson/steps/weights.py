@@ -44,10 +44,9 @@ def show(_case: Case) -> dict[str, Any]:
         )
     with right:
         bars = class_bars(weights[epoch], LabelSpace.of(run["labels"]), candidates, palette, bag["true"])
+        bars.update_yaxes(type="category").update_xaxes(range=[0, 2.1], tickvals=[0, 0.5, 1])  # digits are names
         chart(
-            bars.update_yaxes(type="category").update_xaxes(
-                range=[0, 2.1], tickvals=[0, 0.5, 1]
-            ),  # digits are names here
+            bars,
             "lesson-belief-bars",
             wording.beliefs_alt(run["labels"], weights[epoch], candidates, epoch),
         )
