@@ -1,0 +1,59 @@
+"""Training as people do it, in a real Chromium: started, watched, stopped; two at once; taken to the Explore page."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+SLOW = 90_000  # ms; a busy machine draws slowly
+
+
+def open_train(page: Page, address: str) -> None:
+    """Come from the front page: Streamlit's own files are looked up beside a deep link first, and not found there."""
+    page.goto(address)
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Train").click(timeout=SLOW)
+    expect(page.get_by_role("heading", name="Train", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("Before the first epoch")).to_be_visible(timeout=SLOW)
+
+
+def set_number(page: Page, label: str, value: str) -> None:
+    field = page.get_by_role("spinbutton", name=label, exact=True)
+    field.fill(value)
+    field.press("Enter")
+    expect(page).to_have_url(re.compile(rf"={value}(&|$)"), timeout=SLOW)
+
+
+def test_a_training_is_started_watched_and_stopped(page: Page, app_address: str) -> None:
+    open_train(page, app_address)
+    set_number(page, "Epochs T", "1000")
+    page.get_by_role("button", name="Start training").click()
+    expect(page.get_by_text(re.compile(r"epoch ([2-9]|\d\d+) of 1000"))).to_be_visible(timeout=SLOW)
+    expect(page.locator(".js-plotly-plot")).to_have_count(3, timeout=SLOW)
+    page.get_by_role("button", name="Stop training").click()
+    ended = page.get_by_text(re.compile(r"Stopped after epoch \d+, [\d.]+ s after you asked"))
+    expect(ended).to_be_visible(timeout=SLOW)
+    epoch, seconds = re.search(r"epoch (\d+), ([\d.]+) s", ended.inner_text()).groups()
+    assert int(epoch) < 1000
+    assert float(seconds) < 2
+    expect(page.get_by_role("button", name="Train again")).to_be_visible()
+
+
+def test_two_visitors_train_at_once_and_one_takes_the_model_to_explore(page: Page, browser, app_address: str) -> None:
+    context = browser.new_context(viewport={"width": 1000, "height": 900})
+    other = context.new_page()
+    for visitor, seed in ((page, "1"), (other, "2")):
+        open_train(visitor, app_address)
+        set_number(visitor, "Epochs T", "30")
+        set_number(visitor, "Seed", seed)
+    for visitor in (page, other):
+        visitor.get_by_role("button", name="Start training").click()
+    losses = []
+    for visitor in (page, other):
+        expect(visitor.get_by_text("Done: 30 epochs")).to_be_visible(timeout=SLOW)
+        losses.append(visitor.get_by_test_id("stMetric").nth(1).inner_text())
+    assert losses[0] != losses[1]
+    context.close()
+    page.get_by_role("button", name="Use it on the Explore page").click()
+    expect(page.get_by_role("heading", name="Explore", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.get_by_role("combobox", name="Which one")).to_have_value("mine-1-tissue7-sbn-elimipl", timeout=SLOW)
