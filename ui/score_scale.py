@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SCALES = ("linear", "contrast", "log", "rank")
+SCALES = ("contrast", "linear", "log", "rank")
 LOG_FLOOR = 1e-3  # scores below a thousandth of the largest share the darkest colour of the log scale
 
 
@@ -43,13 +43,15 @@ def coloured(raw: np.ndarray, scale: str, signed: bool = False, fixed: bool = Fa
     """Scale raw scores (n,) for colouring.
 
     Unsigned scores run 0..1 after scaling, signed ones −1..1 with zero in the middle, so that a colour means the
-    same on both sides. `linear` starts at zero, `contrast` at the smallest score. `fixed` lets the linear scale run
-    to 1 instead of to the largest score of this bag, so that several maps can be compared.
+    same on both sides. `linear` starts at zero, `contrast` at the smallest score (signed scores: at zero, too).
+    `fixed` lets either run from 0 to 1 instead of to the largest score of this bag, so that maps can be compared.
     """
+    if scale == "contrast" and (signed or fixed):
+        scale = "linear"
     raw = np.asarray(raw, dtype=np.float64)
     size = np.abs(raw) if signed else np.maximum(raw, 0.0)
     end = 1.0 if fixed and scale == "linear" else float(size.max()) or 1.0
-    start = float(size.min()) if scale == "contrast" and not signed and size.min() < end else 0.0
+    start = float(size.min()) if scale == "contrast" and size.min() < end else 0.0
     if scale == "rank":
         strength = _midranks(size)
     elif scale == "log":

@@ -176,7 +176,7 @@ def nearly_even(attention: np.ndarray) -> str:
     return (
         f"Attention is almost even here, {attention.min():.3f} to {attention.max():.3f} (an even share is "
         f"{1 / len(attention):.3f}): the model weighs all instances alike. "
-        "The scales “contrast” and “rank” in the map settings show the order."
+        "The map shows the small differences; “linear” in the map settings shows them in proportion."
     )
 
 

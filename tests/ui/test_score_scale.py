@@ -45,8 +45,9 @@ def test_log_spreads_small_scores():
     np.testing.assert_allclose(values, [1, 0.5, 0, 0], atol=1e-12)
 
 
-def test_fixed_maps_can_be_compared():
-    np.testing.assert_allclose(coloured(np.array([0.1, 0.4]), "linear", fixed=True).values, [0.1, 0.4])
+@pytest.mark.parametrize("scale", ["linear", "contrast"])
+def test_fixed_maps_can_be_compared(scale):
+    np.testing.assert_allclose(coloured(np.array([0.1, 0.4]), scale, fixed=True).values, [0.1, 0.4])
 
 
 @pytest.mark.parametrize("scale", SCALES)

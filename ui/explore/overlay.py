@@ -85,7 +85,7 @@ def _choose_settings(analysis: Analysis) -> MapSettings:
             help=wording.MAP_CLASS_HELP,
         )
         scale = st.segmented_control(
-            wording.SCALE_KIND_LABEL, SCALES, default="linear", required=True, key="scale", bind="query-params"
+            wording.SCALE_KIND_LABEL, SCALES, default=SCALES[0], required=True, key="scale", bind="query-params"
         )
         colours = st.selectbox(wording.COLOURS_LABEL, COLOUR_MAPS, key="colours", bind="query-params")
         threshold = st.slider(

@@ -11,7 +11,7 @@ from ui.exports.instances_csv import instances_csv
 from ui.exports.painted import painted_png
 from ui.exports.provenance import provenance_json
 from ui.exports.report import html_report
-from ui.score_scale import coloured
+from ui.score_scale import SCALES, coloured
 
 # What each file is: key, icon, ending, kind. The words are in `wording`.
 FILES = (
@@ -55,5 +55,5 @@ def _shown_map(analysis: Analysis) -> bytes:
     name = state.get("map_class", wording.PREDICTED_CLASS)
     index = analysis.prediction.index if name == wording.PREDICTED_CLASS else analysis.labels.index(name)
     signed = source != "attention"
-    scores = coloured(analysis.scores(source, index), state.get("scale", "linear"), signed, state.get("fixed", False))
+    scores = coloured(analysis.scores(source, index), state.get("scale", SCALES[0]), signed, state.get("fixed", False))
     return painted_png(analysis, scores, state.get("colours", "Cividis"))

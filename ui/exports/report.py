@@ -12,7 +12,7 @@ from ui.explore.analysis import Analysis
 from ui.exports.painted import painted_png
 from ui.exports.provenance import provenance_json
 from ui.palette import LIGHT
-from ui.score_scale import coloured
+from ui.score_scale import SCALES, coloured
 
 STYLE = """
 body {font: 14px/1.5 system-ui, sans-serif; color: #1F1B24; max-width: 860px; margin: 2rem auto; padding: 0 1rem}
@@ -30,7 +30,7 @@ td, th {padding: .15rem .7rem; text-align: right; border-bottom: 1px solid #eee}
 def html_report(analysis: Analysis) -> str:
     """The whole report as one HTML text."""
     prediction = analysis.prediction
-    map_png = painted_png(analysis, coloured(prediction.attention, "linear"), "Cividis")
+    map_png = painted_png(analysis, coloured(prediction.attention, SCALES[0]), "Cividis")
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{escape(wording.APP_TITLE)}: report</title>
 <style>{STYLE}</style></head><body>

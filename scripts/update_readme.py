@@ -1,0 +1,62 @@
+"""Write the tables of the README from the model cards and the benchmark results, so that they stay true."""
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bag_generators import GENERATORS  # noqa: E402
+from elimipl.card import Card  # noqa: E402
+from elimipl.predictor import list_models  # noqa: E402
+
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def models_table(cards: tuple[Card, ...]) -> str:
+    """Accuracy and calibration error of every shipped model."""
+    lines = [
+        "| label space | generator | ELIMIPL | DEMIPL | calibration error before → after (ELIMIPL) |",
+        "|---|---|---|---|---|",
+    ]
+    by_id = {card.id: card for card in cards}
+    for space in sorted({card.label_space.id for card in cards}, reverse=True):
+        for generator in GENERATORS.values():
+            pair = [by_id[f"{space}-{generator.name}-{method}"] for method in ("elimipl", "demipl")]
+            calibration = pair[0].calibration
+            lines.append(
+                f"| {space} | {generator.title} | {_share(pair[0])} | {_share(pair[1])} | "
+                f"{calibration.ece_before:.3f} → {calibration.ece_after:.3f} |"
+            )
+    return "\n".join(lines)
+
+
+def _share(card: Card) -> str:
+    accuracy = card.accuracy
+    spread = f" ± {accuracy.std:.3f}" if accuracy.std is not None else ""
+    return f"{accuracy.value:.3f}{spread} (n = {accuracy.n:,})"
+
+
+def speed_table() -> str:
+    """How many times as fast as its reference each measured thing is."""
+    rows = json.loads((RESULTS / "generators.json").read_text(encoding="utf-8"))["comparisons"]
+    told = [f"| {row['name']} | {row['reference']} | {row['times_as_fast']:.1f} |" for row in rows]
+    return "\n".join(["| | reference in the same run | times as fast |", "|---|---|---|", *told])
+
+
+def filled(text: str, mark: str, table: str) -> str:
+    """The text with what stands between the marks replaced."""
+    start, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    before, _, rest = text.partition(start)
+    return f"{before}{start}\n{table}\n{end}{rest.partition(end)[2]}"
+
+
+def main() -> None:
+    readme = ROOT / "README.md"
+    text = filled(readme.read_text(encoding="utf-8"), "models", models_table(list_models()))
+    readme.write_text(filled(text, "speed", speed_table()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
