@@ -32,7 +32,8 @@ def instance_bars(
         )
     if even_share:
         figure.add_hline(y=1 / len(scores), line={"color": palette.muted, "dash": "dot", "width": 1})
-    figure.update_xaxes(title="instance", dtick=1 if len(scores) <= 12 else 5, gridcolor=palette.grid)
+    reach = [-0.6, len(scores) - 0.4]
+    figure.update_xaxes(title="instance", range=reach, dtick=1 if len(scores) <= 12 else 5, gridcolor=palette.grid)
     figure.update_yaxes(title=title, gridcolor=palette.grid, rangemode="tozero")
     return _style(figure, palette)
 

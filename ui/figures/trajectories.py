@@ -57,7 +57,7 @@ def final_bars(three: np.ndarray, palette: Palette) -> go.Figure:
     figure.update_yaxes(range=[0, 1.15], tickvals=[0, 0.5, 1], tickformat=".0%", gridcolor=palette.grid, zeroline=False)
     figure.update_yaxes(automargin=True)
     figure.update_layout(bargap=0.45)
-    return _style(figure, palette, 230)
+    return _style(figure, palette, 250).update_layout(margin={"b": 65})
 
 
 def method_bars(three: np.ndarray, methods: Sequence[str], palette: Palette) -> go.Figure:
