@@ -1,5 +1,11 @@
 """Every text of the Train page, and of the trained models on the Explore page."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from elimipl.reports import EpochReport
+
 INTRO = (
     "Train a model on bags whose labels are only **candidate sets**, and watch it find out which candidate is true. "
     "Nothing you do here changes the models that ship, or anybody else's."
@@ -130,7 +136,7 @@ def duration(seconds: float | None) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def loss_alt(reports) -> str:
+def loss_alt(reports: Sequence[EpochReport]) -> str:
     """Screen reader text of the loss curves."""
     if not reports:
         return "Loss curves; training has not begun."
@@ -138,7 +144,7 @@ def loss_alt(reports) -> str:
     return f"Loss curves: total loss {first:.3f} after the first epoch, {last:.3f} after epoch {reports[-1].epoch}."
 
 
-def accuracy_alt(reports) -> str:
+def accuracy_alt(reports: Sequence[EpochReport]) -> str:
     """Screen reader text of the accuracy curves."""
     if not reports:
         return "Accuracy curves; training has not begun."
@@ -147,7 +153,7 @@ def accuracy_alt(reports) -> str:
     return f"Accuracy curves: held-out bags {told} after epoch {reports[-1].epoch}."
 
 
-def weights_alt(weights, candidates) -> str:
-    """Screen reader text of the weight bars."""
+def weights_alt(weights: np.ndarray, candidates: np.ndarray) -> str:
+    """Screen reader text of the weight bars, (b, k) each."""
     sharpest = [f"{row.max():.0%} of {int(members.sum())}" for row, members in zip(weights, candidates, strict=True)]
     return f"Weights of {len(sharpest)} bags; heaviest candidate of each: {', '.join(sharpest)}."

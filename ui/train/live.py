@@ -1,5 +1,6 @@
 """What a training shows while it runs and afterwards."""
 
+import numpy as np
 import streamlit as st
 
 from ui.figures.curves import accuracy_curves, loss_curves
@@ -106,7 +107,7 @@ def show_start(plan: Plan) -> None:
     _draw_weights(plan, members / members.sum(axis=1, keepdims=True))
 
 
-def _draw_weights(plan: Plan, weights) -> None:
+def _draw_weights(plan: Plan, weights: np.ndarray) -> None:
     bags = plan.training
     members = bags.candidates[plan.watched]
     st.plotly_chart(
