@@ -62,6 +62,7 @@ SPARSITY_HELP = (
     "ℓ1, as in the paper, has the same slope for every candidate and can't make them sparse. "
     "The entropy of the candidates' shares can."
 )
+MORE_LABEL = "More"
 HIDDEN_LABEL = "Width l of the embedding"
 BATCH_LABEL = "Bags a step"
 DROPOUT_LABEL = "Dropout"

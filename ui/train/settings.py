@@ -77,7 +77,7 @@ def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, fl
         settings["gamma"] = _number(wording.GAMMA_LABEL, "gamma", 0.0, 20.0, 1.0, 0.1, "%.2f")
     settings["seed"] = _number(wording.SEED_LABEL, "seed", 0, 9999, 0, 1)
     slow = st.toggle(wording.PACE_LABEL, value=True, help=wording.PACE_HELP, key="train_slow", bind="query-params")
-    with st.expander("More", icon=":material/tune:"):
+    with st.expander(wording.MORE_LABEL, icon=":material/tune:"):
         settings["hidden"] = _number(wording.HIDDEN_LABEL, "hidden", 4, 1024, 16, 16)
         settings["batch"] = _number(wording.BATCH_LABEL, "batch", 1, 512, 16, 8)
         settings["dropout"] = _number(wording.DROPOUT_LABEL, "dropout", 0.0, 0.9, 0.0, 0.1, "%.1f")
