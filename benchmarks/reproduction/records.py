@@ -46,7 +46,7 @@ class Records:
         known = self.cells.get(cell.name)
         if known is None:
             return
-        if Config.from_dict(known["settings"]) != config:
+        if not _same_settings(known["settings"], config):
             changed = "settings"
         elif known["bags"]["sha256"] != _sha256(dataset):
             changed = "bags"
@@ -71,6 +71,14 @@ class Records:
         record["splits"] = dict(sorted(record["splits"].items(), key=lambda item: int(item[0])))
         content = json.dumps({"cells": dict(sorted(self.cells.items()))}, indent=1) + "\n"
         write_whole(self.path, content.encode(), "The results file")
+
+
+def _same_settings(known: dict[str, Any], config: Config) -> bool:
+    """Settings that came to the code later count as the preset has them; settings that are gone can't be the same."""
+    try:
+        return Config.from_dict(known) == config
+    except InputError:
+        return False
 
 
 def _sha256(dataset: BagDataset) -> str:

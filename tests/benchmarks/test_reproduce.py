@@ -84,6 +84,16 @@ def test_splits_of_other_settings_are_never_averaged_in(
     assert "with other settings" in capsys.readouterr().err
 
 
+def test_splits_with_a_setting_that_is_gone_are_never_averaged_in(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(data, tmp_path, "--splits", "1")
+    path = tmp_path / "reproduction.json"
+    path.write_text(path.read_text().replace('"nesterov"', '"nestorov"'))
+    assert run(data, tmp_path, "--splits", "2") == 1
+    assert "with other settings" in capsys.readouterr().err
+
+
 def test_a_damaged_results_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "reproduction.json").write_text("{")
     with pytest.raises(InputError, match="can't be read as a results file"):
