@@ -59,25 +59,26 @@ def temper(probabilities: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def fit_temperature(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    """Temperature that makes the true labels (m,) likeliest under the tempered probabilities (m, k).
+    """Temperature at which the probabilities (m, k) lie closest to the true labels (m,), by the Brier score.
 
-    The loss is the mean negative log-likelihood, convex in 1/T, so the search can't end in a wrong valley.
-    Like in Platt's scaling the target of the true class is (m+1)/(m+2) instead of 1: without it a few
-    held-out bags that all happen to be right would ask for T = 0, a model that is always certain.
+    The log-likelihood is the usual loss, but a few confident mistakes rule it: they flatten all other answers until
+    the calibration error is worse than before. The squared error of the Brier score is as proper and bounded. Like
+    in Platt's scaling the target of the true class is (m+1)/(m+2) instead of 1: without it a few held-out bags that
+    all happen to be right would ask for T = 0, a model that is always certain.
     """
     probabilities, labels = _checked(probabilities, labels)
     m, k = probabilities.shape
-    log_p = np.log(np.maximum(probabilities, _SMALLEST))
     targets = np.full((m, k), 1 / ((m + 2) * (k - 1)))
     targets[np.arange(m), labels] = (m + 1) / (m + 2)
-    expected = (targets * log_p).sum(axis=1)
 
-    def loss(log_temperature: float) -> float:
-        sharpness = np.exp(-log_temperature)
-        return float(np.mean(logsumexp(sharpness * log_p, axis=1) - sharpness * expected))
+    def brier(log_temperature: float) -> float:
+        return float(np.square(temper(probabilities, np.exp(log_temperature)) - targets).sum(axis=1).mean())
 
-    low, high = np.log(LOWEST_TEMPERATURE), np.log(HIGHEST_TEMPERATURE)
-    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-6})
+    # The score has one valley in practice, but nothing proves it: look everywhere first, then closely.
+    grid = np.linspace(np.log(LOWEST_TEMPERATURE), np.log(HIGHEST_TEMPERATURE), 93)
+    best = int(np.argmin([brier(place) for place in grid]))
+    around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    found = minimize_scalar(brier, bounds=around, method="bounded", options={"xatol": 1e-6})
     return float(np.clip(np.exp(found.x), LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE))
 
 

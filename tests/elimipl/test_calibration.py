@@ -96,7 +96,7 @@ def test_the_fit_is_the_best_of_a_fine_grid():
     def loss(temperature):
         total = 0.0
         for row, wanted in zip(p, targets, strict=True):
-            total -= sum(t * math.log(q) for t, q in zip(wanted, literal_temper(row, temperature), strict=True))
+            total += sum((q - t) ** 2 for t, q in zip(wanted, literal_temper(row, temperature), strict=True))
         return total / m
 
     best = min(np.geomspace(0.5, 5, 200), key=loss)
@@ -108,6 +108,17 @@ def test_a_few_right_answers_dont_make_a_model_certain():
     p[:, 0] = 0.6
     temperature = fit_temperature(p, np.zeros(5, int))
     assert temper(p, temperature).max() == pytest.approx(6 / 7, abs=1e-3)  # Platt's (m+1)/(m+2)
+
+
+def test_a_few_confident_mistakes_do_not_flatten_everything():
+    rng = np.random.default_rng(0)
+    right = rng.random(400) < 0.7
+    p = np.tile([0.7, 0.15, 0.15], (400, 1))
+    labels = np.where(right, 0, rng.integers(1, 3, 400))
+    p[:8] = [1 - 2e-9, 1e-9, 1e-9]
+    labels[:8] = 1
+    calibration = calibrate(p, labels, "made up")
+    assert calibration.ece_after <= calibration.ece_before + 0.01
 
 
 def test_answers_worse_than_chance_become_flat():
