@@ -43,6 +43,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "lr": (1e-9, 1e3),
     "momentum": (0, 0.9999),
     "weight_decay": (0, 1e3),
+    "clip": (0, 1e6),
     "seed": (0, 2**31 - 1),
 }
 
@@ -113,6 +114,8 @@ class Config:
     momentum: float = 0.9
     nesterov: bool = False
     weight_decay: float = 1e-4
+    clip: float = 0.0
+    """Longest gradient a step may follow (Euclidean norm over all parameters); 0 sets no limit."""
     seed: int = 0
     dtype: str = "float32"
 

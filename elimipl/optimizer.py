@@ -9,13 +9,15 @@ from torch import Tensor, nn
 
 
 class FlatSGD:
-    """The SGD of `torch.optim` (momentum, Nesterov, weight decay), with all parameters kept in one vector.
+    """The SGD of `torch.optim` (momentum, Nesterov, weight decay) and gradient clipping, on one vector.
 
     The parameters of the network become views of `parameters`, so both always hold the same numbers.
     """
 
-    def __init__(self, network: nn.Module, momentum: float, nesterov: bool, weight_decay: float) -> None:
-        self.momentum, self.nesterov, self.weight_decay = momentum, nesterov, weight_decay
+    def __init__(
+        self, network: nn.Module, momentum: float, nesterov: bool, weight_decay: float, clip: float = 0.0
+    ) -> None:
+        self.momentum, self.nesterov, self.weight_decay, self.clip = momentum, nesterov, weight_decay, clip
         self._views = list(network.parameters())
         self.parameters = torch.cat([view.detach().flatten() for view in self._views])
         self.velocity = torch.zeros_like(self.parameters)
@@ -27,6 +29,8 @@ class FlatSGD:
         """Move every parameter downhill, given the derivatives of the loss by some outputs of the network."""
         gradients = torch.autograd.grad(outputs, self._views, gradients_of_loss)
         gradient = torch.cat([part.reshape(-1) for part in gradients])
+        if self.clip > 0:
+            gradient.mul_((self.clip / gradient.norm()).clamp_(max=1))
         gradient.add_(self.parameters, alpha=self.weight_decay)
         self.velocity.mul_(self.momentum).add_(gradient)
         direction = gradient.add_(self.velocity, alpha=self.momentum) if self.nesterov else self.velocity

@@ -99,7 +99,7 @@ class _Run:
         self.candidates = torch.tensor(dataset.candidates, device=device)
         self.weights = initial_weights(self.candidates, self.bags.x.dtype)
         self.network = build_network(config, dataset.dim, dataset.n_classes).to(device)
-        self.optimizer = FlatSGD(self.network, config.momentum, config.nesterov, config.weight_decay)
+        self.optimizer = FlatSGD(self.network, config.momentum, config.nesterov, config.weight_decay, config.clip)
         self.history: list[EpochReport] = []
 
     def _pack(self, dataset: BagDataset) -> PackedBags:
