@@ -72,8 +72,6 @@ def list_samples(folder: Path = SAMPLES_FOLDER) -> tuple[Sample, ...]:
     """
     try:
         entries = json.loads((folder / "samples.json").read_text(encoding="utf-8"))
-        return tuple(
-            Sample(folder=folder, **{**entry, "candidates": tuple(entry["candidates"])}) for entry in entries
-        )
+        return tuple(Sample(folder=folder, **{**entry, "candidates": tuple(entry["candidates"])}) for entry in entries)
     except (OSError, ValueError, TypeError, KeyError):
         raise InputError("The list of samples is missing or damaged.", _REPAIR) from None
