@@ -22,6 +22,17 @@ def test_takes_the_same_steps_as_torch(momentum, nesterov):
         torch.testing.assert_close(a, b)
 
 
+@pytest.mark.parametrize(("clip", "length"), [(0.0, 10.0), (2.0, 2.0), (50.0, 10.0)])
+def test_a_long_gradient_is_shortened_to_the_limit(clip, length):
+    layer = nn.Linear(2, 1, bias=False)
+    sgd = FlatSGD(layer, momentum=0.0, nesterov=False, weight_decay=0.0, clip=clip)
+    before = sgd.parameters.clone()
+    sgd.step([layer(torch.tensor([[6.0, 8.0]]))], [torch.ones(1, 1)], lr=1.0)
+    moved = before - sgd.parameters
+    assert moved.norm().item() == pytest.approx(length, rel=1e-5)
+    assert (moved[1] / moved[0]).item() == pytest.approx(8 / 6, rel=1e-4)
+
+
 def test_the_network_sees_changes_of_the_vector():
     layer = nn.Linear(2, 1)
     FlatSGD(layer, 0.9, True, 0.0).parameters.fill_(5)
