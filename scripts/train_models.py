@@ -1,6 +1,6 @@
 """Train the models that ship: tissue7 and lesion5, four generators, ELIMIPL and DEMIPL, each with its full card.
 
-The recipes were chosen on training tiles only (scripts/choose_recipes.py). Accuracy: tissue7 by ten random 7:3 splits
+The recipes are compared on training tiles only (scripts/choose_recipes.py). Accuracy: tissue7 by ten random 7:3 splits
 of the source tiles, copies never crossing; lesion5 on `val`, which comes from other slides. The calibration is fitted
 on held-out training tiles: those of the splits (tissue7), or of pseudo-slides left out in turn (lesion5).
 
@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -21,12 +20,11 @@ sys.path.insert(0, str(ROOT))
 from bag_generators import GENERATORS  # noqa: E402
 from elimipl.calibration import calibrate  # noqa: E402
 from elimipl.card import Accuracy, describe, save_model  # noqa: E402
-from elimipl.config import Config  # noqa: E402
-from elimipl.dataset import BagDataset  # noqa: E402
 from elimipl.predictor import Predictor  # noqa: E402
 from elimipl.scope import derive_thresholds  # noqa: E402
-from elimipl.splits import Split, stratified_splits  # noqa: E402
+from elimipl.splits import stratified_splits  # noqa: E402
 from elimipl.training import Fitted, fit  # noqa: E402
+from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out  # noqa: E402
 from scripts.shipped_models.progress import Bar  # noqa: E402
 from scripts.shipped_models.pseudo_slides import slide_folds  # noqa: E402
 from scripts.shipped_models.recipes import METHODS, RECIPES, Recipe  # noqa: E402
@@ -34,25 +32,7 @@ from scripts.shipped_models.tile_sets import tile_sets, validation_tiles  # noqa
 from scripts.shipped_models.tiles import TileSet, tile_bags, tile_qualities, with_crowd  # noqa: E402
 
 SPLITS = 10
-LEFT_OUT = 3  # parts of the pseudo-slides, each left out once
 CROWD_SEED = 0
-
-
-def held_out(dataset: BagDataset, config: Config, splits: list[Split]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Raw probabilities and labels of the untouched test tiles of each split.
-
-    A split holds positions of source tiles; the first bags of the data set are the tiles themselves, in order.
-    """
-    found = []
-    for train, test in tqdm(splits, desc="held out", leave=False):
-        learned = dataset.subset(np.flatnonzero(np.isin(dataset.groups, dataset.groups[train])))
-        untouched = dataset.subset(test)
-        found.append((fit(learned, config).predict(untouched).probabilities, untouched.labels))
-    return found
-
-
-def accuracy_of(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    return float((probabilities.argmax(1) == labels).mean())
 
 
 def train(tiles: TileSet, data: Path, generator: str, folder: Path, qualities: list[dict[str, float]]) -> None:

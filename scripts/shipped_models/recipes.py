@@ -1,4 +1,4 @@
-"""What each shipped model is made of. Chosen by `python scripts/choose_recipes.py` on training tiles only."""
+"""What each shipped model is made of; `python scripts/choose_recipes.py` compares ways on training tiles only."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,7 +34,7 @@ SMALL = {
     "epochs": 40,
     "dropout": 0.3,
 }
-# Crowds err towards look-alikes, so a gentle use of the conjugate labels did better on left-out pseudo-slides.
+# Less weight on the conjugate labels: a little better for Row on left-out pseudo-slides, see results/recipes.json.
 GENTLE = {**SMALL, "mu": 0.03, "gamma": 0.3}
 
 RECIPES: dict[tuple[str, str], Recipe] = {
