@@ -72,7 +72,7 @@ def test_missing_data_is_named_with_the_way_to_get_it_and_its_cells_are_left_ope
     assert "torchvision.datasets.MNIST" in said
     assert "dataset-fashion-mnist" in said
     table = (tmp_path / "results/reproduction.md").read_text(encoding="utf-8")
-    assert table.count("not run") == 12
+    assert table.count("| not run |") == 12
 
 
 def test_splits_of_other_settings_are_never_averaged_in(
