@@ -16,6 +16,7 @@ FOLDER = ROOT / "assets" / "screenshots"
 SHOTS = {
     "explore": "/?sample=Tumour+%28phantom%29&generator=SIFT",
     "lesson": "/lesson",
+    "compare": "/compare",
 }
 COLOURS = 128  # a palette keeps each picture small
 
