@@ -3,7 +3,8 @@
 7,000 bags of 3..6 × 6, l = 512, T = 100, splits side by side, against a plain loop that takes one bag a step as the
 authors do. The loop would run for hours: a part of an epoch is timed and extrapolated to 10 splits × 100 epochs. Its
 accuracy needs one whole split: `--full-reference` trains it once and keeps the number in `results/training.json`, where
-later runs on the same bags find it. Prints a table, writes `results/training.json`.
+later runs on the same bags find it. On a machine with other work, compare processor times. Prints a table, writes
+`results/training.json`.
 """
 
 from __future__ import annotations
@@ -46,27 +47,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     before = time_one_bag_loop(dataset, splits[0], args.steps)
     config = Config.preset(args.preset, hidden=HIDDEN, epochs=EPOCHS, **dict(args.set))
+    processor_before = _children()
     ours = run_protocol(dataset, config, splits)
+    processor = _children() - processor_before
     after = time_one_bag_loop(dataset, splits[0], args.steps)
-    a_step = (before + after) / 2  # the machine may have been busier at one end
-    loop_seconds = a_step * sum(len(train) for train, _ in splits) * EPOCHS
-    reference = reference_accuracy(dataset, splits[0], args.full_reference)
+    steps = sum(len(train) for train, _ in splits) * EPOCHS
+    loop, loop_processor = (steps * (a + b) / 2 for a, b in zip(before, after, strict=True))
     report = {
         "data": {"bags": repr(dataset), "from": dataset.source, "sha256": _fingerprint(dataset)},
         "config": config.to_dict(),
         "cores": os.cpu_count(),
-        "protocol_seconds": round(ours.seconds, 1),
+        "protocol": {"seconds": round(ours.seconds, 1), "processor_seconds": round(processor, 1)},
         "accuracies": ours.accuracies,
         "mean": ours.mean,
         "std": ours.std,
         "peak_mb_of_largest_worker": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024),
         "one_bag_loop": {
-            "seconds_a_step": a_step,
-            "timed_steps": 2 * args.steps,
-            "protocol_seconds_extrapolated": round(loop_seconds),
-            "split_0": reference,
+            "seconds_extrapolated": round(loop),
+            "processor_seconds_extrapolated": round(loop_processor),
+            "steps_timed": 2 * args.steps,
+            "steps_in_all": steps,
+            "split_0": reference_accuracy(dataset, splits[0], args.full_reference),
         },
-        "times_as_fast": round(loop_seconds / ours.seconds, 1),
+        "times_as_fast": round(loop / ours.seconds, 1),
+        "times_as_fast_by_processor_time": round(loop_processor / (processor / (os.cpu_count() or 1)), 1),
         "versions": {"python": platform.python_version(), "torch": torch.__version__},
     }
     RESULTS.parent.mkdir(exist_ok=True)
@@ -74,10 +78,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print_table(report)
 
 
-def time_one_bag_loop(dataset: BagDataset, split: Split, steps: int) -> float:
-    """Seconds a step of the plain loop, on one thread (a second one doesn't help a single bag)."""
+def time_one_bag_loop(dataset: BagDataset, split: Split, steps: int) -> tuple[float, float]:
+    """Seconds and processor seconds a step of the plain loop, on one thread (two don't help a single bag)."""
     run = one_bag_loop.train(dataset.subset(split[0]), EPOCHS, HIDDEN, steps=steps)
-    return run.seconds / run.steps
+    return run.seconds / run.steps, run.processor_seconds / run.steps
 
 
 def run_protocol(dataset: BagDataset, config: Config, splits: Sequence[Split]) -> ProtocolResult:
@@ -102,28 +106,32 @@ def reference_accuracy(dataset: BagDataset, split: Split, measure: bool) -> dict
 
 
 def print_table(report: dict[str, Any]) -> None:
-    loop, mean = report["one_bag_loop"], f"{report['mean']:.3f} ± {report['std']:.3f}"
-    print(f"\n{'':<34}{'seconds':>12}{'accuracy, split 0':>20}{'ten splits':>18}")
-    reference = loop["split_0"]
-    shown = "run --full-reference" if reference is None else f"{reference['accuracy']:.3f}"
-    print(f"{'one bag a step (extrapolated)':<34}{loop['protocol_seconds_extrapolated']:>12,}{shown:>20}{'':>18}")
-    ours = f"this program, {report['cores']} processes"
-    print(f"{ours:<34}{report['protocol_seconds']:>12,.1f}{report['accuracies'][0]:>20.3f}{mean:>18}")
-    lines = [
-        (
-            f"{report['times_as_fast']:.0f} times as fast",
-            f"at least {AT_LEAST:.0f}",
-            report["times_as_fast"] >= AT_LEAST,
-        ),
-        (f"{report['protocol_seconds']:.0f} s", f"under {SECONDS:.0f} s", report["protocol_seconds"] < SECONDS),
-    ]
+    ours, loop, reference = report["protocol"], report["one_bag_loop"], report["one_bag_loop"]["split_0"]
+    print(f"\n{'':<32}{'seconds':>10}{'processor s':>14}{'accuracy, split 0':>20}{'ten splits':>18}")
+    shown = "--full-reference" if reference is None else f"{reference['accuracy']:.3f}"
+    times = f"{loop['seconds_extrapolated']:>10,}{loop['processor_seconds_extrapolated']:>14,}"
+    print(f"{'one bag a step (extrapolated)':<32}{times}{shown:>20}")
+    times = f"{ours['seconds']:>10,.0f}{ours['processor_seconds']:>14,.0f}"
+    mean = f"{report['mean']:.3f} ± {report['std']:.3f}"
+    name = f"this program, {report['cores']} processes"
+    print(f"{name:<32}{times}{report['accuracies'][0]:>20.3f}{mean:>18}\n")
+    by_processor = f"({report['times_as_fast_by_processor_time']:.0f} by processor time, on an idle machine)"
+    _line(f"{report['times_as_fast']:.0f} times as fast {by_processor}", report["times_as_fast"] >= AT_LEAST, AT_LEAST)
+    _line(f"{ours['seconds']:.0f} s", ours["seconds"] < SECONDS, SECONDS)
     if reference is not None:
         gap = report["accuracies"][0] - reference["accuracy"]
-        lines.append((f"accuracy {gap:+.3f}", f"at least -{AT_MOST_BELOW}", gap >= -AT_MOST_BELOW))
-    print()
-    for value, target, met in lines:
-        print(f"{value:<26}{target:<18}{'' if met else 'MISSED'}")
+        _line(f"accuracy {gap:+.3f}", gap >= -AT_MOST_BELOW, -AT_MOST_BELOW)
     print(f"Peak memory of the largest process: {report['peak_mb_of_largest_worker']} MB")
+
+
+def _line(value: str, met: bool, target: float) -> None:
+    print(f"{value:<70}target {target:g}{'' if met else '  MISSED'}")
+
+
+def _children() -> float:
+    """Processor seconds of all processes that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _fingerprint(dataset: BagDataset) -> str:

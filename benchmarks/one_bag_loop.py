@@ -46,6 +46,7 @@ class OneBagRun:
     std: np.ndarray
     steps: int
     seconds: float
+    processor_seconds: float
 
     @torch.no_grad()
     def accuracy(self, dataset: BagDataset) -> float:
@@ -80,12 +81,10 @@ def train(
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     limit = epochs * len(bags) if steps is None else steps
     done = 0
-    began = time.perf_counter()
+    began, began_processor = time.perf_counter(), time.process_time()
     for epoch in range(1, epochs + 1):
         rho = (epochs - epoch + 1) / epochs
-        for i in torch.randperm(len(bags)).tolist():
-            if done == limit:
-                return OneBagRun(network, mean, std, done, time.perf_counter() - began)
+        for i in torch.randperm(len(bags)).tolist()[: limit - done]:
             s, w = candidates[i : i + 1], weights[i : i + 1]
             p = network(bags[i])
             mapping = -(w * torch.log(p)).sum()
@@ -99,5 +98,8 @@ def train(
                 q = p * s
                 weights[i : i + 1] = rho * w + (1 - rho) * q / q.sum()
             done += 1
+        if done == limit:
+            break
         schedule.step()
-    return OneBagRun(network, mean, std, done, time.perf_counter() - began)
+    seconds, processor_seconds = time.perf_counter() - began, time.process_time() - began_processor
+    return OneBagRun(network, mean, std, done, seconds, processor_seconds)
