@@ -20,19 +20,25 @@ def made_bags(seed: int = 0) -> BagDataset:
     """Seeded stand-ins for tissue: each class mixes its own two materials with three that all classes share."""
     rng = np.random.default_rng(seed)
     k = len(TISSUE7)
-    shared = rng.normal(0, 1.5, (3, 6))
-    own = rng.normal(0, 1.5, (k, 2, 6))
+    shared = np.broadcast_to(rng.normal(0, 1.5, (3, 6)), (k, 3, 6))
+    materials = np.concatenate([rng.normal(0, 1.5, (k, 2, 6)), shared], axis=1)  # (k, 5, 6)
     labels = np.arange(BAGS) % k
-    bags = []
-    for label in labels:
-        size = int(rng.choice(_SIZES, p=_SHARES))
-        materials = np.concatenate([own[label], shared])
-        chosen = rng.choice(5, size, p=(0.3, 0.2, 0.2, 0.15, 0.15))
-        chosen[0] = rng.integers(2)  # at least one instance carries the class
-        stain = rng.normal(0, 0.4, 6)
-        bags.append(materials[chosen] + stain + rng.normal(0, 0.6, (size, 6)))
-    candidates = simulate(labels, TISSUE7, seed=seed).candidates
-    return BagDataset.from_bags(bags, TISSUE7, labels, candidates, generator="kmeansseg", source="made up")
+    sizes = rng.choice(_SIZES, BAGS, p=_SHARES)
+    starts = np.cumsum(sizes) - sizes
+    bag_of = np.repeat(np.arange(BAGS), sizes)
+    material = rng.choice(5, len(bag_of), p=(0.3, 0.2, 0.2, 0.15, 0.15))
+    material[starts] = rng.integers(0, 2, BAGS)  # at least one instance carries the class
+    stain = rng.normal(0, 0.4, (BAGS, 6))
+    instances = materials[labels[bag_of], material] + stain[bag_of] + rng.normal(0, 0.6, (len(bag_of), 6))
+    return BagDataset(
+        instances=instances,
+        offsets=np.append(starts, len(bag_of)),
+        candidates=simulate(labels, TISSUE7, seed=seed).candidates,
+        labels=labels,
+        label_space=TISSUE7,
+        generator="kmeansseg",
+        source="made-up bags",
+    )
 
 
 def tile_bags(folder: Path, seed: int = 0) -> BagDataset:
