@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from elimipl.dataset import BagDataset
 from elimipl.datasets.shipped import load_bag_set
 from elimipl.datasets.sklearn_digits import build_digits
-from elimipl.methods import METHODS, method_config
 from elimipl.staged import stages
 from elimipl.trajectories import ACCURACIES, LOSSES, TRAJECTORIES_FOLDER, About, Trajectories
+from elimipl.variants import METHODS, method_config
 from ui.train.plan import Candidates, Plan, make_plan
 
 SETTINGS = {"hidden": 16, "dropout": 0.0, "batch": 16, "lr": 0.1, "epochs": 60, "seed": 0}

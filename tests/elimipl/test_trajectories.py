@@ -5,10 +5,10 @@ import pytest
 
 from bag_generators.errors import InputError
 from elimipl.config import Config
-from elimipl.methods import METHODS, method_config, uses
 from elimipl.staged import stages
 from elimipl.training import fit
 from elimipl.trajectories import TRAJECTORIES_FOLDER, read_trajectories, recordings
+from elimipl.variants import METHODS, method_config, uses
 from scripts.record_trajectories import RECORDED, plan_of
 from tests.elimipl.toy_bags import toy_bags
 

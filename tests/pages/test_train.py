@@ -10,7 +10,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from elimipl.datasets.shipped import load_bag_set
-from elimipl.methods import METHODS
+from elimipl.variants import METHODS
 from tests.ui.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]

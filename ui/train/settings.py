@@ -6,7 +6,7 @@ import streamlit as st
 
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.methods import METHODS, method_config, uses
+from elimipl.variants import METHODS, method_config, uses
 from ui.teach import train_wording as wording
 from ui.train.data import Data
 from ui.train.plan import Candidates

@@ -1,4 +1,4 @@
-"""The methods that the paper compares, by the names it gives them."""
+"""ELIMIPL, its predecessor and the variants of the ablation tables: one network, one training loop."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ METHODS = ("ELIMIPL", "DEMIPL", "MA", "MA+SP", "MA+IN", "CE-SP-IN", "CE")
 """The method, its predecessor, and the variants of the two ablation tables."""
 
 
-def method_config(name: str, **settings: Any) -> Config:
-    """The `default` preset of a method with `settings` changed; settings a method doesn't have are left out.
+def method_config(name: str, *, preset: str = "default", **settings: Any) -> Config:
+    """A preset of a method with `settings` changed; settings a method doesn't have are left out.
 
     >>> method_config("MA+IN", mu=3.0, gamma=2.0).mu, method_config("MA+IN", mu=3.0, gamma=2.0).gamma
     (0.0, 2.0)
@@ -21,8 +21,8 @@ def method_config(name: str, **settings: Any) -> Config:
         raise InputError(f"There is no method {name!r}.", f"Choose one of {', '.join(METHODS)}.")
     if name == "DEMIPL":
         shared = {key: value for key, value in settings.items() if key not in ("sparsity", "mu", "gamma")}
-        return Config.preset("default", **{**shared, "method": "demipl"})
-    config = Config.preset("default", **settings)
+        return Config.preset(preset, **{**shared, "method": "demipl"})
+    config = Config.preset(preset, **settings)
     return config.variant(name) if name in VARIANTS else config
 
 

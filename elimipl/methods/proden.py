@@ -1,0 +1,70 @@
+"""PRODEN (Lv et al. 2020): weighted cross-entropy whose weights follow the outputs of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from elimipl.dataset import BagDataset
+from elimipl.disambiguation import initial_weights
+from elimipl.losses import candidate_distribution, mapping_loss
+from elimipl.methods.descent import Momentum
+from elimipl.methods.partial_label import FittedPartialLabels, PartialLabelConfig, fit_partial_labels
+from elimipl.methods.settings import number
+from elimipl.reports import EpochReport
+
+
+@dataclass(frozen=True)
+class ProdenConfig(PartialLabelConfig):
+    """SGD with momentum; learning rates of 1e-3 to 1e-2 are usual."""
+
+    epochs: int = number(500, 1, 1_000_000)
+    lr: float = number(0.01, 1e-9, 1e3)
+    momentum: float = number(0.9, 0, 0.9999)
+    weight_decay: float = number(1e-3, 0, 1e3)
+
+
+class WeightedCrossEntropy:
+    """−(1/B) Σ_i Σ_{c∈S_i} w_ic log p_ic with p = softmax(g); then w = p on S, renormalised."""
+
+    def __init__(self, moves_after_step: bool) -> None:
+        self.moves_after_step = moves_after_step
+
+    def initial_weights(self, candidates: Tensor, dtype: torch.dtype) -> Tensor:
+        """1/|S| on the candidates."""
+        return initial_weights(candidates, dtype)
+
+    def loss(self, logits: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
+        """The mean loss of the bags; the weights are 0 off S."""
+        return mapping_loss(logits.log_softmax(1), weights)
+
+    def slope(self, logits: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
+        """(p − w) / B."""
+        return logits.softmax(1).sub_(weights).div_(len(logits))
+
+    def moved_weights(self, logits: Tensor, candidates: Tensor) -> Tensor:
+        """p ⊙ s / Σ(p ⊙ s)."""
+        return candidate_distribution(logits, candidates)
+
+
+def fit(
+    dataset: BagDataset,
+    config: ProdenConfig,
+    *,
+    on_epoch: Callable[[EpochReport], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    device: str = "auto",
+) -> FittedPartialLabels:
+    """Train PRODEN on bag features (see `fit_partial_labels`)."""
+    return fit_partial_labels(
+        dataset,
+        config,
+        WeightedCrossEntropy(moves_after_step=False),
+        lambda parameters: Momentum(parameters, config.momentum, config.weight_decay),
+        on_epoch=on_epoch,
+        should_stop=should_stop,
+        device=device,
+    )
