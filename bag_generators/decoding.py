@@ -13,6 +13,7 @@ import re
 import struct
 import warnings
 import zlib
+from itertools import islice
 
 import numpy as np
 from PIL import (
@@ -28,11 +29,13 @@ from PIL import (
 from bag_generators.detection import detect_kind
 from bag_generators.errors import InputError
 from bag_generators.pixel_values import Storage, to_rgb
+from bag_generators.slow_files import why_slow
+from bag_generators.tiff_pages import directories
 
 MAX_BYTES = 50 * 2**20
 MAX_PIXELS = 40_000_000
 MAX_SIDE = 20_000
-_MAX_PAGES_COUNTED = 100  # counting the pages of a hostile TIFF could take minutes
+_MAX_PAGES_COUNTED = 100
 
 _READERS: dict[str, type[ImageFile.ImageFile]] = {
     "PNG": PngImagePlugin.PngImageFile,
@@ -89,6 +92,8 @@ def refuse_if_too_many_bytes(size: int, head: bytes) -> None:
 def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
     if (claimed := _claimed_size(kind, data)) is not None:
         _refuse_if_too_many_pixels(*claimed)
+    if (slow := why_slow(kind, data)) is not None:
+        raise InputError(slow, EXPORT_AGAIN)
     picture = _READERS[kind](io.BytesIO(data))
     _refuse_if_too_many_pixels(*picture.size, slide=_is_slide(picture))
     if isinstance(picture, TiffImagePlugin.TiffImageFile) and _TILE_WIDTH in picture.tag_v2:
@@ -96,7 +101,7 @@ def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
     if kind == "PNG":
         _check_png_sums(data)
 
-    notes = _page_notes(picture)
+    notes = _page_notes(picture, data)
     turned = _orientation(picture) not in (None, 1)
     storage = Storage.of(picture, data)
     picture.load()
@@ -175,17 +180,10 @@ def _is_slide(picture: ImageFile.ImageFile) -> bool:
     return _TILE_WIDTH in picture.tag_v2 or "aperio" in str(picture.tag_v2.get(_DESCRIPTION, "")).lower()
 
 
-def _page_notes(picture: ImageFile.ImageFile) -> list[str]:
+def _page_notes(picture: ImageFile.ImageFile, data: bytes) -> list[str]:
     """A note when the file holds more than one page or frame; the first one stays selected."""
     if isinstance(picture, TiffImagePlugin.TiffImageFile):
-        pages = 1
-        try:
-            while pages <= _MAX_PAGES_COUNTED:
-                picture.seek(pages)
-                pages += 1
-        except Exception:  # the end, or a damaged later page that nobody needs
-            pass
-        picture.seek(0)
+        pages = sum(1 for _ in islice(directories(data), _MAX_PAGES_COUNTED + 1))
         count = f"more than {_MAX_PAGES_COUNTED}" if pages > _MAX_PAGES_COUNTED else str(pages)
         return [f"The file has {count} pages; page 1 was used."] if pages > 1 else []
     frames = getattr(picture, "n_frames", 1)
