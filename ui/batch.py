@@ -1,5 +1,6 @@
 """Many pictures at once: one answer or one reason for each, never a stop."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from bag_generators import InputError, generate, load
 from bag_generators.quality import measure
 from elimipl.predictor import Predictor
 from elimipl.scope import check
+from ui.log import model_name, picture_name, timed
 
 SHOWN_NAME = 80
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -39,10 +41,12 @@ def classify_files(
 
 def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
     card = predictor.card
+    facts = picture_name(hashlib.sha256(data).hexdigest()) | model_name(card)
     try:
-        image = load(data)
-        bag = generate(card.generator, image, **card.generator_params)
-        prediction = predictor.predict(bag)
+        with timed("predict", **facts, bytes=len(data)):
+            image = load(data)
+            bag = generate(card.generator, image, **card.generator_params)
+            prediction = predictor.predict(bag)
     except InputError as error:
         return BatchRow(name, refused=str(error))
     failed = [item.reason for item in check(measure(image).numbers(), predictor, bag, prediction) if not item.passed]

@@ -7,6 +7,8 @@ import streamlit as st
 from elimipl.predictor import Predictor
 from ui import wording
 from ui.batch import BatchRow, batch_csv, batch_json, batch_table, classify_files
+from ui.download import download_button
+from ui.log import model_name
 
 MOST_FILES = 500
 
@@ -41,10 +43,9 @@ def show_rows(files: list[tuple[str, bytes]], predictor: Predictor) -> None:
         alt=f"What became of {len(rows)} files.",
     )
     with st.container(horizontal=True):
-        st.download_button("CSV", lambda: batch_csv(rows), "elimipl-batch.csv", "text/csv", on_click="ignore")
-        st.download_button(
-            "JSON", lambda: batch_json(rows), "elimipl-batch.json", "application/json", on_click="ignore"
-        )
+        facts = model_name(predictor.card)
+        download_button("CSV", lambda: batch_csv(rows), "elimipl-batch.csv", "text/csv", facts)
+        download_button("JSON", lambda: batch_json(rows), "elimipl-batch.json", "application/json", facts)
 
 
 def _classified(files: list[tuple[str, bytes]], predictor: Predictor) -> list[BatchRow]:

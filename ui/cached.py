@@ -7,18 +7,21 @@ import streamlit as st
 
 from bag_generators import Bag, TissueImage, generate
 from elimipl import explain
-from elimipl.predictor import Prediction, Predictor
+from elimipl.predictor import Predictor
+from ui.log import picture_name, timed
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def predictor(model_id: str, sha256: str) -> Predictor:
     """A shipped model. `sha256` is the one on its card, so that a replaced model is read anew."""
-    return Predictor.load(model_id)
+    with timed("model", model=model_id):
+        return Predictor.load(model_id)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _bag(sha256: str, generator: str, params: tuple[tuple[str, object], ...], _image: TissueImage) -> Bag:
-    return generate(generator, _image, **dict(params))
+    with timed("bag", **picture_name(sha256), generator=generator):
+        return generate(generator, _image, **dict(params))
 
 
 def bag_of(image: TissueImage, generator: str, **params: object) -> Bag:
@@ -38,8 +41,3 @@ def _explanation(image: str, model: str, kind: str, _predictor: Predictor, _bag:
 def explanation(kind: str, model: Predictor, bag: Bag):
     """Leave-one-out or integrated gradients of every instance and class, (n, k)."""
     return _explanation(bag.image_sha256, model.card.sha256, kind, model, bag)
-
-
-def prediction_of(model: Predictor, bag: Bag) -> Prediction:
-    """The prediction for a bag; fast enough not to be kept."""
-    return model.predict(bag)

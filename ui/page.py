@@ -6,6 +6,8 @@ import streamlit as st
 
 from bag_generators import InputError
 from ui import wording
+from ui.log import REFUSED, log_event, raised_in
+from ui.outside import stay_inside
 from ui.threads import one_thread_each
 
 ICON = Path(__file__).resolve().parents[1] / "assets" / "icon.png"
@@ -27,6 +29,7 @@ def start_page(title: str) -> None:
     st.set_page_config(page_title=f"{title} · {wording.APP_TITLE}", page_icon=str(ICON), layout="wide")
     st.html(STYLE)
     one_thread_each()
+    stay_inside()
     with st.sidebar:
         for path, label, icon in wording.PAGES:
             st.page_link(path, label=label, icon=icon)
@@ -35,7 +38,8 @@ def start_page(title: str) -> None:
 
 
 def show_error(error: InputError) -> None:
-    """One sentence on what happened, one on what to do."""
+    """One sentence on what happened, one on what to do; the log is told where, not what."""
+    log_event("told", REFUSED, where=raised_in(error))
     st.error(f"**{escape(error.what)}** {escape(error.fix)}", icon=":material/error:")
 
 

@@ -12,6 +12,7 @@ from elimipl.labels import LabelSpace
 from elimipl.predictor import Prediction, Predictor
 from elimipl.scope import Check, check
 from ui.cached import bag_of, explanation
+from ui.log import model_name, picture_name, timed
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,7 @@ def true_index(labels: LabelSpace, sample: Sample | None) -> int | None:
 def analyse(view: View, sample: Sample | None, predictor: Predictor, candidates: np.ndarray) -> Analysis:
     """Make the bag as the model's card asks for it, predict, and check whether the picture is in scope."""
     bag = bag_of(view.image, predictor.card.generator, **predictor.card.generator_params)
-    prediction = predictor.predict(bag)
+    with timed("predict", **picture_name(view.image.sha256), **model_name(predictor.card)):
+        prediction = predictor.predict(bag)
     checks = check(measure(view.image).numbers(), predictor, bag, prediction)
     return Analysis(view, sample, bag, predictor, prediction, candidates, checks)

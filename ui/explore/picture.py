@@ -1,5 +1,6 @@
 """Step 1, the picture: a sample in one click, or an upload."""
 
+import hashlib
 from dataclasses import dataclass
 
 import streamlit as st
@@ -7,6 +8,7 @@ import streamlit as st
 from bag_generators import InputError, TissueImage, load
 from bag_generators.samples import Sample, list_samples
 from ui import wording
+from ui.log import picture_name, timed
 from ui.page import show_error
 
 
@@ -73,6 +75,7 @@ def _loaded(file_id: str, data: bytes) -> TissueImage:
     """The upload, decoded once. It is kept in the visitor's own session, one picture at a time."""
     kept = st.session_state.get("uploaded")
     if kept is None or kept[0] != file_id:
-        kept = (file_id, load(data))
+        with timed("load", **picture_name(hashlib.sha256(data).hexdigest()), bytes=len(data)):
+            kept = (file_id, load(data))
         st.session_state["uploaded"] = kept
     return kept[1]

@@ -5,12 +5,14 @@ from collections.abc import Callable
 import streamlit as st
 
 from ui import wording
+from ui.download import download_button
 from ui.explore.analysis import Analysis
 from ui.exports.geojson import geojson
 from ui.exports.instances_csv import instances_csv
 from ui.exports.painted import painted_png
 from ui.exports.provenance import provenance_json
 from ui.exports.report import html_report
+from ui.log import model_name, picture_name
 from ui.score_scale import SCALES, coloured
 
 # What each file is: key, icon, ending, kind. The words are in `wording`.
@@ -26,6 +28,7 @@ FILES = (
 def show_take_away(analysis: Analysis) -> None:
     """One button per file. Names are made of the picture's hash, never of what the person called it."""
     st.subheader(wording.TAKE_AWAY_HEADING, divider="gray")
+    facts = picture_name(analysis.image.sha256) | model_name(analysis.predictor.card)
     stem = f"elimipl-{analysis.image.sha256[:12]}-{analysis.predictor.card.id}"
     builders: dict[str, Callable[[], str | bytes]] = {
         "png": lambda: _shown_map(analysis),
@@ -36,14 +39,14 @@ def show_take_away(analysis: Analysis) -> None:
     }
     with st.container(horizontal=True):
         for key, icon, ending, mime in FILES:
-            st.download_button(
+            download_button(
                 wording.TAKE_AWAY_LABELS[key],
-                data=builders[key],
-                file_name=f"{stem}.{ending}",
-                mime=mime,
+                builders[key],
+                f"{stem}.{ending}",
+                mime,
+                facts,
                 icon=icon,
                 key=f"download-{key}",
-                on_click="ignore",
                 help=wording.TAKE_AWAY_HELP[key],
             )
 

@@ -10,6 +10,8 @@ import streamlit as st
 from bag_generators import GENERATORS
 from elimipl.card import save_model
 from elimipl.predictor import Predictor
+from ui.download import download_button
+from ui.log import model_name
 from ui.teach import train_wording as wording
 from ui.train.worker import Trained
 
@@ -60,13 +62,13 @@ def show_take_along(trained: Trained) -> None:
     """Download the model, or go and use it."""
     card = trained.predictor.card
     with st.container(horizontal=True):
-        st.download_button(
+        download_button(
             wording.DOWNLOAD_LABEL,
-            data=lambda: model_zip(trained),
-            file_name=f"{card.id}.zip",
-            mime="application/zip",
+            lambda: model_zip(trained),
+            f"{card.id}.zip",
+            "application/zip",
+            model_name(card),
             icon=":material/download:",
-            on_click="ignore",
             help=wording.DOWNLOAD_HELP,
         )
         if card.generator not in GENERATORS:

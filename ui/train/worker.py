@@ -4,29 +4,31 @@ Every visitor's run has its own data, network and generator of random numbers, s
 A run ends by itself when nobody is there any more.
 """
 
-import logging
+import atexit
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from bag_generators import InputError
+from bag_generators import GENERATORS, InputError
 from elimipl.calibration import calibrate
 from elimipl.card import Accuracy, describe, usual_id
 from elimipl.predictor import Predictor
 from elimipl.reports import EpochReport
 from elimipl.scope import derive_thresholds
 from elimipl.training import Fitted, fit
+from ui.log import FAULT, REFUSED, log_event, model_name, raised_in
 from ui.train.plan import Plan
 
 PATIENCE = 10.0  # seconds a run goes on after its visitor was last there; a lost connection often comes back
 STOP_PATIENCE = 1.0  # seconds the page waits for a run to end before it goes on
 RUNNING, DONE, STOPPED, FAILED = "running", "done", "stopped", "failed"
 _FAULT = InputError("Training ended through a fault of the program.", "Start it again; the server's log says more.")
-_log = logging.getLogger(__name__)
+_alive: "weakref.WeakSet[TrainingRun]" = weakref.WeakSet()
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,8 @@ class TrainingRun:
             RUNNING, (), np.empty((0, *watched.shape)), (watched / watched.sum(axis=1, keepdims=True))[None], 0.0
         )
         self._thread = threading.Thread(target=self._run, name=f"training {model_id}", daemon=True)
+        _alive.add(self)
+        self._log("started")
         self._thread.start()
 
     @property
@@ -121,11 +125,20 @@ class TrainingRun:
             waited = None if self._asked is None else time.monotonic() - self._asked
             trained = Trained(fitted, _predictor(fitted, plan, self.model_id))
             self._update(state=STOPPED if fitted.stopped else DONE, trained=trained, stopped_within=waited)
+            self._log(self.progress.state, **model_name(trained.predictor.card))
         except InputError as error:
             self._update(state=FAILED, error=error)
-        except Exception:
-            _log.exception("training %s failed", self.model_id)
+            self._log(REFUSED, where=raised_in(error))
+        except Exception as error:
             self._update(state=FAILED, error=_FAULT)
+            self._log(FAULT, kind=type(error).__name__, where=raised_in(error))
+
+    def _log(self, outcome: str, **more: str) -> None:
+        plan, progress = self.plan, self.progress
+        generator = plan.training.generator if plan.training.generator in GENERATORS else "other"
+        facts = {"generator": generator, "method": plan.config.method, "bags": len(plan.training)}
+        facts |= {"epochs": progress.epoch, "ms": round(1000 * progress.seconds), **more}
+        log_event("train", outcome, **facts)
 
     def _hear(self, report: EpochReport) -> None:
         watched, before, snapshot = self.plan.watched, self.progress, report.snapshot
@@ -180,3 +193,10 @@ def model_id_for(plan: Plan, number: int) -> str:
     """A name for the visitor's next model, such as mine-1-tissue7-sbn-elimipl."""
     usual = usual_id(plan.training.label_space, plan.training.generator, plan.config.method)
     return f"mine-{number}-{usual}"[:80].lower()
+
+
+@atexit.register
+def _end_all() -> None:
+    """A server that is stopped ends its trainings first: threads that are cut off in torch abort the process."""
+    for run in list(_alive):
+        run.stop()
