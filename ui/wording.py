@@ -14,6 +14,7 @@ PAGES = (
     ("pages/lesson.py", "Lesson", ":material/school:"),
     ("pages/compare.py", "Compare models", ":material/compare:"),
     ("pages/train.py", "Train", ":material/model_training:"),
+    ("pages/doctor.py", "Doctor", ":material/stethoscope:"),
 )
 
 PICTURE_HEADING = "Picture"
