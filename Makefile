@@ -31,7 +31,7 @@ bench: $(INSTALLED)
 
 # Hours; goes on where it was stopped.
 reproduce: $(INSTALLED)
-	$(PY) benchmarks/reproduce.py
+	$(PY) -m elimipl benchmark --table 2 --methods ELIMIPL DEMIPL
 
 # Needs the real tiles; see scripts/train_models.py.
 models: $(INSTALLED)

