@@ -215,7 +215,8 @@ class BagDataset:
         possible. `instance_truth` is a list like `bags`; `described` are the remaining fields (generator,
         names, …).
         """
-        arrays = [np.asarray(bag, dtype=np.float32) for bag in bags]
+        with np.errstate(over="ignore"):  # an infinite number is refused below, with the name of its bag
+            arrays = [np.asarray(bag, dtype=np.float32) for bag in bags]
         if not arrays:
             raise InputError("The data set has no bags.", "Give at least one bag.")
         for i, array in enumerate(arrays):
@@ -283,7 +284,8 @@ def _frozen(values: ArrayLike, dtype: type, what: str, dims: int) -> np.ndarray:
     """`values` as a read-only array of the wanted type, refused where a number would change its meaning."""
     try:
         given = np.asarray(values)
-        array: np.ndarray = np.ascontiguousarray(given, dtype=dtype).view()
+        with np.errstate(invalid="ignore", over="ignore"):  # what does not fit is refused below
+            array: np.ndarray = np.ascontiguousarray(given, dtype=dtype).view()
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{what} are not a table of numbers.", "Give an array of numbers.") from None
     if given.ndim != dims:

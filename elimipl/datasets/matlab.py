@@ -6,6 +6,7 @@ Some files have a fourth column, which nothing needs and which is not read.
 
 from __future__ import annotations
 
+import io
 import zlib
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from scipy.io.matlab import MatReadError
 
 from bag_generators.errors import InputError
 from elimipl.dataset import BagDataset
+from elimipl.datasets.mat5 import DamagedError, is_version_5, read_variable
 from elimipl.labels import LabelSpace
 
 Split = tuple[np.ndarray, np.ndarray]
 """Bag numbers to train on and to test on, counted from 0."""
+MOST_CLASSES = 10_000
 
 
 def load_bags(path: str | Path, label_space: LabelSpace | None = None) -> BagDataset:
@@ -75,25 +78,41 @@ def load_splits(folder: str | Path, bags: int) -> list[Split]:
 def _variable(path: Path, name: str) -> np.ndarray:
     """One variable of a MATLAB file, without running or trusting anything in it."""
     try:
-        with path.open("rb") as file:
-            content: dict[str, Any] = loadmat(file, variable_names=[name])
+        content = path.read_bytes()
+        if _is_version_7_3(content):
+            raise InputError(
+                f"“{path}” is a MATLAB file of version 7.3, which is not read here.",
+                "Open it in MATLAB or Octave and save it again with the option -v7.",
+            )
+        value = read_variable(content, name) if is_version_5(content) else _version_4(content).get(name)
     except FileNotFoundError:
         raise InputError(f"There is no file “{path}”.", "Check the name.") from None
-    except NotImplementedError:
-        raise InputError(
-            f"“{path}” is a MATLAB file of version 7.3, which is not read here.",
-            "Open it in MATLAB or Octave and save it again with the option -v7.",
-        ) from None
     except IsADirectoryError:
         raise InputError(f"“{path}” is a folder.", "Choose a .mat file in it.") from None
     except PermissionError:
         raise InputError(f"“{path}” may not be read.", "Check the rights of the file.") from None
-    except (MatReadError, zlib.error, OSError, ValueError, TypeError, LookupError, EOFError, MemoryError):
-        # SciPy has no one error for a damaged file
+    except InputError:
+        raise
+    except (DamagedError, zlib.error, OSError, MemoryError):
         raise InputError(f"“{path}” is not a whole MATLAB file.", "Copy or download it again.") from None
-    if name not in content:
+    if value is None:
         raise InputError(f"“{path}” has no variable “{name}”.", "Choose another file.")
-    return np.asarray(content[name])
+    return np.asarray(value)
+
+
+def _is_version_7_3(content: bytes) -> bool:
+    return content[124:128] in (b"\x00\x02IM", b"\x02\x00MI")
+
+
+def _version_4(content: bytes) -> dict[str, Any]:
+    """Old files of plain tables, which some tools still write; SciPy reads them without compiled code."""
+    if 0 not in content[:4]:
+        raise DamagedError("no MATLAB file")
+    try:
+        return dict(loadmat(io.BytesIO(content)))
+    except (MatReadError, OSError, ValueError, TypeError, LookupError, EOFError, NotImplementedError, OverflowError):
+        # SciPy has no one error for a damaged file
+        raise DamagedError("no whole MATLAB file") from None
 
 
 def _numbers(path: Path, bag: int, what: str, cell: object) -> np.ndarray:
@@ -106,9 +125,10 @@ def _numbers(path: Path, bag: int, what: str, cell: object) -> np.ndarray:
 def _class_numbers(path: Path, bag: int, what: str, cell: object) -> np.ndarray:
     """Classes counted from 0."""
     values = _numbers(path, bag, what, cell).ravel()
-    if (values != np.floor(values)).any() or values.min() < 1:
+    if (values != np.floor(values)).any() or values.min() < 1 or values.max() > MOST_CLASSES:
         raise InputError(
-            f"The {what} of bag {bag + 1} in “{path}” are not class numbers.", "Count classes 1, 2, 3 and so on."
+            f"The {what} of bag {bag + 1} in “{path}” are not class numbers.",
+            f"Count classes 1, 2, 3 and so on, up to {MOST_CLASSES:,}.",
         )
     return values.astype(np.int64) - 1
 

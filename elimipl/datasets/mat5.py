@@ -1,0 +1,151 @@
+"""Read numbers and cell arrays from a MATLAB file of version 5 (what MATLAB's `-v6` and `-v7` write).
+
+SciPy's reader can end the whole program on a damaged file (it follows lengths in compiled code); this one checks
+every length against what is there. It knows what bag files need: tables of real numbers, and cells that hold them.
+
+A file is a header of 128 bytes and a row of elements. An element is a tag (type, bytes) with its data, or, when
+the data has at most four bytes, both in one word. A variable is an element of elements: flags (class, complex),
+dimensions, name, then its numbers or, for a cell array, one such element a cell.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+MOST_BYTES = 4 * 2**30
+"""What one packed variable may unpack to."""
+
+_HEADER, _TAG = 128, 8
+_MATRIX, _COMPRESSED = 14, 15
+_STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_CELLS = 1
+_CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
+_COMPLEX = 0x0800
+_DEEPEST = 4  # cells in cells
+
+
+class DamagedError(ValueError):
+    """The bytes are not what the format promises."""
+
+
+@dataclass(frozen=True)
+class _Element:
+    kind: int
+    data: memoryview
+
+
+def is_version_5(content: bytes) -> bool:
+    """Whether the header says so; version 7.3 (HDF5) says 2 in the same place."""
+    return content[124:128] in (b"\x00\x01IM", b"\x01\x00MI")
+
+
+def read_variable(content: bytes, name: str) -> np.ndarray | None:
+    """The variable called `name`: numbers, or an object array of them for a cell array; None if there is none.
+
+    Dimensions are MATLAB's, at least two. In the place of anything else (text, structures, complex or sparse
+    numbers) stands an array that holds None.
+    """
+    order = "<" if content[126:128] == b"IM" else ">"
+    for element in _elements(memoryview(content)[_HEADER:], order):
+        variable = element
+        if element.kind == _COMPRESSED:
+            unpacker = zlib.decompressobj()
+            unpacked = unpacker.decompress(element.data, MOST_BYTES)
+            if not unpacker.eof:
+                raise DamagedError("a packed variable breaks off")
+            variable = next(_elements(memoryview(unpacked), order), element)
+        if variable.kind != _MATRIX:
+            raise DamagedError(f"an element of type {variable.kind} stands where a variable should")
+        parts = list(_elements(variable.data, order, most=3))
+        if len(parts) == 3 and bytes(parts[2].data) == name.encode():
+            return _matrix(variable.data, order, _DEEPEST)
+    return None
+
+
+def _elements(data: memoryview, order: str, most: int | None = None) -> Iterator[_Element]:
+    """The elements in `data`, one after the other, at most `most`."""
+    position, found = 0, 0
+    while position < len(data) and found != most:
+        if position + _TAG > len(data):
+            raise DamagedError("a tag breaks off")
+        kind, size = struct.unpack_from(order + "II", data, position)
+        start = position + _TAG
+        if kind >> 16:  # small: size and type share the first word, the data is the second
+            kind, size, start = kind & 0xFFFF, kind >> 16, position + 4
+            if size > 4:
+                raise DamagedError("a small element is too large")
+            position += _TAG
+        else:
+            position = start + size
+            if kind != _COMPRESSED:
+                position += -size % 8
+        if start + size > len(data):
+            raise DamagedError("an element breaks off")
+        found += 1
+        yield _Element(kind, data[start : start + size])
+
+
+def _matrix(data: memoryview, order: str, deepest: int) -> np.ndarray:
+    """The value of a variable or cell whose sub-elements are in `data`."""
+    if not len(data):
+        return np.empty((0, 0))
+    parts = _elements(data, order)
+    flags, dimensions, _ = (_next(parts) for _ in range(3))
+    if len(flags.data) < 4:
+        raise DamagedError("the flags break off")
+    (word,) = struct.unpack_from(order + "I", flags.data)
+    shape = tuple(_numbers(dimensions, order).tolist())
+    if len(shape) < 2 or any(not isinstance(length, int) or length < 0 for length in shape):
+        raise DamagedError("the dimensions are no counts")
+    count, kind = _product(shape), word & 0xFF
+    if kind == _CELLS:
+        if deepest == 0:
+            raise DamagedError("cells are nested too deeply")
+        inside = [_matrix(_cell(part), order, deepest - 1) for part in parts]
+        if len(inside) != count:
+            raise DamagedError(f"{len(inside)} cells instead of {count}")
+        cells = np.empty(count, dtype=object)
+        for i, value in enumerate(inside):  # one by one, or NumPy would stack equal shapes
+            cells[i] = value
+        return cells.reshape(shape, order="F")
+    if kind not in _CLASSES or word & _COMPLEX:
+        return np.array(None, dtype=object)
+    numbers = _numbers(_next(parts), order) if count else np.empty(0)
+    if len(numbers) != count:
+        raise DamagedError(f"{len(numbers)} numbers instead of {count}")
+    return numbers.astype(_CLASSES[kind]).reshape(shape, order="F")
+
+
+def _cell(part: _Element) -> memoryview:
+    if part.kind != _MATRIX:
+        raise DamagedError(f"an element of type {part.kind} stands where a cell should")
+    return part.data
+
+
+def _next(parts: Iterator[_Element]) -> _Element:
+    part = next(parts, None)
+    if part is None:
+        raise DamagedError("a part of a variable is missing")
+    return part
+
+
+def _numbers(part: _Element, order: str) -> np.ndarray:
+    if part.kind not in _STORED:
+        raise DamagedError(f"an element of type {part.kind} holds no numbers")
+    dtype = np.dtype(order + _STORED[part.kind])
+    if len(part.data) % dtype.itemsize:
+        raise DamagedError("a number breaks off")
+    return np.frombuffer(part.data, dtype=dtype)
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    """Without the overflow of NumPy's numbers."""
+    count = 1
+    for length in shape:
+        count *= length
+    return count
