@@ -15,8 +15,7 @@ from tqdm import tqdm
 
 from bag_generators.archive import BagArchive
 from bag_generators.bag import Bag
-from bag_generators.errors import InputError
-from bag_generators.image import printable
+from bag_generators.errors import InputError, printable
 from bag_generators.parallel import AnyPath, generate_with_notes
 from bag_generators.registry import GENERATORS
 from bag_generators.worker import Outcome

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bag_generators.decoding import MAX_BYTES, decode, refuse_if_too_many_bytes
-from bag_generators.errors import InputError
+from bag_generators.errors import InputError, printable
 
 # Opening a named pipe would otherwise wait for ever for somebody to write into it.
 _READ_WITHOUT_WAITING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -118,15 +118,6 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         raise
     except (OSError, ValueError):  # ValueError: a NUL in the name
         raise InputError(f"The file “{name}” can't be read.", "Check the path or choose another file.") from None
-
-
-def printable(text: str) -> str:
-    """Names are strangers' text: control and direction marks become �, so that they can't disturb a line.
-
-    >>> printable("\u202egnp.exe")
-    '�gnp.exe'
-    """
-    return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def _shown(path: str) -> str:
