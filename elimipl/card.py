@@ -7,7 +7,6 @@ learned from, with which settings, how well it does on what, and which weights f
 from __future__ import annotations
 
 import json
-import math
 import platform
 import re
 from collections.abc import Mapping
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_MOST_FEATURES = 1_000_000
+_LARGEST_NUMBER = 2**63
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,8 @@ class Card:
             )
         if not _SHA256.fullmatch(self.sha256):
             raise InputError(f"“{self.sha256}” is not a sha256 sum.", "Give 64 hexadecimal digits.")
-        if self.dim < 1:
-            raise InputError(f"A model can't read {self.dim} features.", "Give at least one.")
+        if not 1 <= self.dim <= _MOST_FEATURES:
+            raise InputError(f"A model can't read {self.dim} features.", f"Give 1 to {_MOST_FEATURES:,}.")
 
     @property
     def temperature(self) -> float:
@@ -122,6 +123,7 @@ class Card:
         """The card in a JSON file; every refusal names the file."""
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
+            json.dumps(values, ensure_ascii=False).encode()  # half a surrogate pair passes as text until it is shown
         except FileNotFoundError:
             raise InputError(f"There is no model card “{path}”.", "Check the name.") from None
         except OSError as error:
@@ -244,7 +246,7 @@ def _value(kind: Any, value: Any, where: str, path: str) -> Any:
         }
     if kind is str and isinstance(value, str):
         return value
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST_NUMBER
     if kind is float and number:
         return float(value)
     if kind is int and number and isinstance(value, int):

@@ -81,8 +81,9 @@ def _description(called: str, text: str | None) -> dict[str, Any]:
         raise _foreign(called)
     try:
         described = json.loads(text)
+        json.dumps(described, ensure_ascii=False).encode()  # half a surrogate pair passes as text until it is shown
         version = described.pop("version")
-    except (ValueError, KeyError, AttributeError, TypeError):
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         raise _foreign(called) from None
     if version != VERSION:
         raise InputError(

@@ -19,6 +19,7 @@ OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "
 
 _SLUG = re.compile(r"[a-z0-9_]+")
 _HEX_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
+_LONGEST_TEXT = 1000
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,11 @@ class LabelSpace:
                 f"The class names of “{self.id}” are not all different and filled: {', '.join(self.names)}.",
                 "Give every class its own name.",
             )
+        if any(len(text) > _LONGEST_TEXT or not text.isprintable() for text in (*self.names, *self.descriptions)):
+            raise InputError(
+                f"A name or description of “{self.id}” can't be shown: it is long or holds control characters.",
+                f"Use plain text of at most {_LONGEST_TEXT:,} characters.",
+            )
         if not len(self.names) == len(self.colours) == len(self.descriptions):
             raise InputError(
                 f"The label space “{self.id}” has {len(self.names)} names, {len(self.colours)} colours and "
@@ -80,7 +86,7 @@ class LabelSpace:
     def from_dict(cls, values: Mapping[str, Any]) -> LabelSpace:
         """The label space that `to_dict` wrote; unknown or missing keys are refused."""
         known = {"id", "names", "colours", "descriptions", "source"}
-        if not isinstance(values, Mapping) or set(values) != known:
+        if not isinstance(values, Mapping) or set(values) != known or not _are_texts(values):
             raise InputError(
                 "The description of the label space is damaged.",
                 f"It needs exactly these entries: {', '.join(sorted(known))}.",
@@ -103,6 +109,16 @@ class LabelSpace:
         names = tuple(names)
         described = names if descriptions is None else tuple(descriptions)
         return cls(id, names, tuple(_colour(i) for i in range(len(names))), described, source)
+
+
+def _are_texts(values: Mapping[str, Any]) -> bool:
+    """Whether the id and the source are texts and the rest are lists of texts."""
+    lists = (values["names"], values["colours"], values["descriptions"])
+    if not all(isinstance(entries, list | tuple) for entries in lists):
+        return False
+    return all(
+        isinstance(text, str) for text in (values["id"], values["source"], *(t for entries in lists for t in entries))
+    )
 
 
 def _colour(i: int) -> str:

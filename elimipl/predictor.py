@@ -80,6 +80,7 @@ class Predictor:
         expected = {f"network.{name}": tuple(value.shape) for name, value in network.state_dict().items()}
         expected |= {"scaler.shift": (card.dim,), "scaler.scale": (card.dim,), "scaler.limit": (1,)}
         _check_shapes(card, expected, {name: array.shape for name, array in arrays.items()})
+        _check_values(card, arrays)
         state = {
             name.removeprefix("network."): torch.from_numpy(array)
             for name, array in arrays.items()
@@ -189,6 +190,21 @@ def _config(card: Card) -> Config:
             "Restore the file or train the model again.",
         )
     return config
+
+
+def _check_values(card: Card, arrays: Mapping[str, np.ndarray]) -> None:
+    """Only finite numbers give an answer; the scaling divides by `scale`, and only its limit may be infinite."""
+    for name, array in arrays.items():
+        usable = array.dtype.kind == "f" and not np.isnan(array).any()
+        if name != "scaler.limit":
+            usable = usable and bool(np.isfinite(array).all())
+        if name in ("scaler.scale", "scaler.limit"):
+            usable = usable and bool((array > 0).all())
+        if not usable:
+            raise InputError(
+                f"“{card.id}.safetensors” holds numbers in “{name}” that no model can work with.",
+                "Restore both files of the model, or train it again.",
+            )
 
 
 def _check_shapes(card: Card, expected: Mapping[str, tuple[int, ...]], found: Mapping[str, tuple[int, ...]]) -> None:

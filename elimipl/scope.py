@@ -176,7 +176,7 @@ def _read(predictor: Predictor) -> tuple[dict[str, _Range], _Typical | None]:
             typical = _Typical(centre, spread)
         if not limits.keys() <= known:
             raise ValueError
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise InputError(
             f"The checks in “{predictor.card.id}.json” are damaged.", "Restore the file or train the model again."
         ) from None

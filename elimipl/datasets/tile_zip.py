@@ -7,6 +7,7 @@ What a file unpacks to is counted while it is read: the sizes a zip file states 
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -24,10 +25,14 @@ MOST_PICTURES = 1000
 MOST_CLASSES = 50
 MOST_BYTES = 400 * 2**20  # of all pictures together, unpacked
 MOST_BYTES_A_PICTURE = 50 * 2**20
+MOST_ENTRIES = 20_000  # files of any kind; each costs memory before it is read
 LONGEST_NAME = 60
 
 _CALLED = "the zip file"
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
+_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, ValueError)
+_DIRECTORY_ENTRY = b"PK\x01\x02"
+# What else a zip file can be packed with asks for gigabytes of memory before the first byte comes out.
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,8 @@ def bags_from_zip(
 
 
 def _opened(content: bytes) -> zipfile.ZipFile:
+    if content.count(_DIRECTORY_ENTRY) > MOST_ENTRIES:
+        raise InputError(f"The zip file lists more than {MOST_ENTRIES:,} files.", "Zip only the class folders.")
     try:
         return zipfile.ZipFile(io.BytesIO(content))
     except _BROKEN:
@@ -111,6 +118,8 @@ def _pictures(archive: zipfile.ZipFile) -> list[tuple[zipfile.ZipInfo, PurePosix
 
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes:
+    if entry.compress_type not in _PACKINGS:
+        raise InputError("The zip file is packed in an unusual way.", "Zip the class folders again, the usual way.")
     try:
         with archive.open(entry) as file:
             content = file.read(most + 1)
