@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from bag_generators import phantom  # noqa: E402
 from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium  # noqa: E402
-from scripts.running_app import running_app  # noqa: E402
+from scripts.running_app import memory_mb, running_app  # noqa: E402
 
 BARE_PAGE = """
 import streamlit as st
@@ -67,12 +67,6 @@ def tile_file(folder: Path, seed: int, size: int) -> Path:
     path = folder / f"{seed}-{size}.png"
     cv2.imwrite(str(path), cv2.cvtColor(phantom.draw("TUM", seed, size).pixels, cv2.COLOR_RGB2BGR))
     return path
-
-
-def memory_mb(process: subprocess.Popen[bytes]) -> float:
-    """Resident memory of the server (Linux)."""
-    status = Path(f"/proc/{process.pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
 def bare_click(page: Page, address: str, repeats: int) -> float:

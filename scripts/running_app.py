@@ -1,11 +1,12 @@
 """A running app on a free port of this machine, for tests, benchmarks and screenshots."""
 
+import os
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,24 +15,34 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @contextmanager
 def running_app(
-    script: Path = ROOT / "app.py", log: Path | None = None
+    script: Path = ROOT / "app.py",
+    log: Path | None = None,
+    port: int | None = None,
+    environment: Mapping[str, str | None] | None = None,
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Start the app, wait until it answers, give its address and process, and end it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    """Start the app, wait until it answers, give its address and process, and end it.
+
+    It runs with the settings that ship, but for the port. `environment` changes variables (None takes one away).
+    """
+    port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
-    output = log.open("wb") if log else subprocess.DEVNULL
-    server = subprocess.Popen(
-        [*command, "--server.address", "127.0.0.1"], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
-    )
-    address = f"http://127.0.0.1:{port}"
+    output = log.open("ab") if log else subprocess.DEVNULL
+    variables = {name: value for name, value in {**os.environ, **(environment or {})}.items() if value is not None}
+    server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=variables)
+    address = f"http://localhost:{port}"
     try:
         _wait_until_healthy(address, server)
         yield address, server
     finally:
         server.terminate()
         server.wait(timeout=20)
+
+
+def free_port() -> int:
+    """A port nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
@@ -44,3 +55,9 @@ def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
         except OSError:
             time.sleep(0.25)
     raise RuntimeError("the app did not answer within a minute")
+
+
+def memory_mb(process: subprocess.Popen[bytes]) -> float:
+    """Resident memory of the app (Linux)."""
+    status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024

@@ -1,0 +1,216 @@
+"""A visitor without a browser: speaks Streamlit's own protocol over a real WebSocket, uploads and downloads.
+
+It does what a tab does, as little as possible: it remembers which widgets the page drew, sends their values back,
+and waits until the server has finished running the page. Cheap enough to have dozens of them on one machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import urllib.request
+import uuid
+from collections.abc import Mapping
+from types import TracebackType
+from urllib.error import HTTPError
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileURLs
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+
+PATIENCE = 120.0  # seconds one answer may take before the visitor gives up
+XSRF_COOKIE = "_streamlit_xsrf"
+
+
+class Visitor:
+    """One session. Use as `async with Visitor(address) as visitor`; every method waits for the server's answer."""
+
+    def __init__(self, address: str, page: str = "") -> None:
+        self.address = address
+        self.page = page
+        self.xsrf = xsrf_token(address)
+        self.session_id = ""
+        self.elements: dict[str, object] = {}
+        """What the page last drew, by the key given in the code: widget messages with an id."""
+        self.texts: list[str] = []
+        """Everything the last run said: bodies of texts, captions and alerts."""
+        self.fragments: dict[str, float] = {}
+        """Parts of the page that asked to be run again, with their interval in seconds."""
+        self.usage_reported = True
+        """Whether the server told the tab to report its use to Streamlit."""
+        self._values: dict[str, WidgetState] = {}
+        self._socket: ClientConnection
+
+    async def __aenter__(self) -> Visitor:
+        where = self.address.replace("http", "ws", 1) + "/_stcore/stream"
+        self._socket = await connect(
+            where,
+            subprotocols=["streamlit", self.xsrf],
+            origin=self.address,
+            additional_headers={"Cookie": f"{XSRF_COOKIE}={self.xsrf}"},
+            max_size=None,
+            compression=None,
+            open_timeout=PATIENCE,
+            ping_interval=None,  # a busy server answers late; PATIENCE says how late is too late
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._socket.close()
+
+    async def run(self, query: str = "", fragment: str = "") -> None:
+        """Run the page (or one fragment of it) with the widgets as they are set, to the end."""
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string, state.page_name, state.fragment_id = query, self.page, fragment
+        state.widget_states.widgets.extend(self._values.values())
+        await self.send(message.SerializeToString())
+        self._values = {name: value for name, value in self._values.items() if not value.HasField("trigger_value")}
+        while True:
+            answer = await self._receive()
+            if answer.WhichOneof("type") == "script_finished":
+                if answer.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    continue  # the page asked to be run again and is being run
+                return
+
+    async def choose(self, key: str, option: str) -> None:
+        """Choose an option of a segmented control by its text, and run the page."""
+        self._set(key).string_array_value.data.append(option)
+        await self.run()
+
+    async def set_number(self, key: str, value: float) -> None:
+        """Set a number, and run the page."""
+        self._set(key).double_value = value
+        await self.run()
+
+    async def switch(self, key: str, on: bool) -> None:
+        """Set a toggle, and run the page."""
+        self._set(key).bool_value = on
+        await self.run()
+
+    async def click(self, key: str) -> None:
+        """Press a button, and run the page."""
+        self._set(key).trigger_value = True
+        await self.run()
+
+    async def upload(self, key: str, name: str, content: bytes) -> None:
+        """Put a file into an uploader, and run the page."""
+        urls = await self.upload_address(name)
+        status = await asyncio.to_thread(self.put, urls, name, content)
+        if status != 204:
+            raise RuntimeError(f"the upload was refused with status {status}")
+        told = self._set(key).file_uploader_state_value.uploaded_file_info.add()
+        told.name, told.size, told.file_id = name, len(content), urls.file_id
+        told.file_urls.CopyFrom(urls)
+        await self.run()
+
+    def put(self, urls: FileURLs, name: str, content: bytes, headers: Mapping[str, str] | None = None) -> int:
+        """Send a file's bytes to an upload address; the status. `headers` replace the XSRF token and cookie."""
+        given = {"X-Xsrftoken": self.xsrf, "Cookie": f"{XSRF_COOKIE}={self.xsrf}"} if headers is None else headers
+        return put_file(f"{self.address}{urls.upload_url}", name, content, given)
+
+    async def upload_address(self, name: str = "tile.png") -> FileURLs:
+        """Where the server would take a file from this visitor."""
+        request = BackMsg()
+        request.file_urls_request.request_id = uuid.uuid4().hex
+        request.file_urls_request.file_names.append(name)
+        request.file_urls_request.session_id = self.session_id
+        await self.send(request.SerializeToString())
+        return (await self.receive("file_urls_response")).file_urls_response.file_urls[0]
+
+    async def download(self, key: str) -> bytes:
+        """The file behind a download button, built and fetched."""
+        return await self.fetch(await self.build(key))
+
+    async def build(self, key: str) -> str:
+        """Have the file behind a download button built; where it can be fetched."""
+        request = BackMsg()
+        operation = request.backend_operation_request
+        operation.request_id, operation.session_id = uuid.uuid4().hex, self.session_id
+        operation.deferred_file.file_id = self.elements[key].deferred_file_id
+        await self.send(request.SerializeToString())
+        answer = (await self.receive("backend_operation_response")).backend_operation_response
+        if answer.error_msg:
+            raise RuntimeError(answer.error_msg)
+        return str(answer.deferred_file.url)
+
+    async def fetch(self, url: str) -> bytes:
+        """A file of the server."""
+        return await asyncio.to_thread(_get, self.address + url)
+
+    async def send(self, message: bytes) -> None:
+        """Send the bytes of any message, well-formed or not."""
+        await self._socket.send(message)
+
+    async def receive(self, kind: str) -> ForwardMsg:
+        """The next message of a kind; those before it are noted as usual."""
+        while True:
+            message = await self._receive()
+            if message.WhichOneof("type") == kind:
+                return message
+
+    def _set(self, key: str) -> WidgetState:
+        element = self.elements[key]
+        self._values[key] = state = WidgetState(id=element.id)
+        return state
+
+    async def _receive(self) -> ForwardMsg:
+        message = ForwardMsg()
+        message.ParseFromString(await asyncio.wait_for(self._socket.recv(), PATIENCE))
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self.session_id = message.new_session.initialize.session_id or self.session_id
+            self.usage_reported = bool(message.new_session.config.gather_usage_stats)
+            self.texts = []
+            if not message.metadata.run.fragment_ids:
+                self.elements, self.fragments = {}, {}
+        elif kind == "auto_rerun":
+            self.fragments[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+        elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+            self._note(message.delta.new_element)
+        return message
+
+    def _note(self, element: object) -> None:
+        kind = element.WhichOneof("type")
+        drawn = getattr(element, kind)
+        if kind == "exception":
+            raise RuntimeError(f"the page failed: {drawn.type} {drawn.message}")
+        identity = getattr(drawn, "id", "")
+        if identity:
+            # Streamlit's ids end with the key that the page's code gave to the widget: $$ID-<hash>-<key>.
+            self.elements[identity.split("-", 2)[2]] = drawn
+        if text := getattr(drawn, "body", ""):
+            self.texts.append(str(text))
+
+
+def xsrf_token(address: str) -> str:
+    """The token the server gives to a new browser."""
+    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE) as answer:
+        cookies = answer.headers.get_all("Set-Cookie") or []
+    for cookie in cookies:
+        name, _, value = cookie.partition(";")[0].partition("=")
+        if name == XSRF_COOKIE:
+            return value.strip('"')
+    raise RuntimeError("the server gave no XSRF token")
+
+
+def put_file(url: str, name: str, content: bytes, headers: Mapping[str, str]) -> int:
+    """PUT one file as a browser's form does; the status of the answer."""
+    boundary = uuid.uuid4().hex
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+    body = head.encode() + b"Content-Type: image/png\r\n\r\n" + content + f"\r\n--{boundary}--\r\n".encode()
+    kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    request = urllib.request.Request(url, body, {**kind, **headers}, method="PUT")
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
+
+
+def _get(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+        return bytes(answer.read())
