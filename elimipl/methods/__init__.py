@@ -20,7 +20,7 @@ import numpy as np
 from bag_generators.errors import InputError
 from elimipl import training
 from elimipl.dataset import BagDataset
-from elimipl.methods import lws, network, proden, rc
+from elimipl.methods import lws, miplgp, network, pl_aggd, proden, rc
 from elimipl.methods.settings import Settings
 from elimipl.reports import EpochReport
 
@@ -90,11 +90,19 @@ def _fixed(settings: type[Settings], **fixed: str) -> Callable[..., Settings]:
     return config
 
 
-def _network_methods() -> list[Method]:
+def _multi_instance_methods() -> list[Method]:
     paper = [
         Method(name, name, "MIPL", summary, partial(network.paper_config, name), training.fit)
         for name, summary in network.SUMMARIES.items()
     ]
+    gaussian = Method(
+        "MIPLGP",
+        "MIPLGP",
+        "MIPL",
+        "Gaussian processes on instances that inherit their bag's candidates and a negative class.",
+        miplgp.MiplgpConfig.of,
+        miplgp.fit,
+    )
     ours = Method(
         "ELIMIPL-entropy",
         "ELIMIPL with candidate entropy",
@@ -103,7 +111,7 @@ def _network_methods() -> list[Method]:
         network.entropy_config,
         training.fit,
     )
-    return [*paper, ours]
+    return [*paper[:2], gaussian, *paper[2:], ours]
 
 
 _FEATURES = {"Mean": "mean", "MaxMin": "maxmin"}
@@ -125,10 +133,15 @@ def _partial_label_methods() -> list[Method]:
                 summary = f"{idea}; a {words} of {_DESCRIBED[suffix]}."
                 config = _fixed(settings, features=features, backbone=backbone)
                 methods.append(Method(name, title, "PLL", summary, config, fit))
+    for suffix, features in _FEATURES.items():
+        name, title = f"PL-AGGD-{suffix}", f"PL-AGGD ({suffix})"
+        summary = f"Spreads label confidences over a graph of neighbours; kernel ridge of {_DESCRIBED[suffix]}."
+        config = _fixed(pl_aggd.PlAggdConfig, features=features)
+        methods.append(Method(name, title, "PLL", summary, config, pl_aggd.fit))
     return methods
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
-    {method.name: method for method in (*_network_methods(), *_partial_label_methods())}
+    {method.name: method for method in (*_multi_instance_methods(), *_partial_label_methods())}
 )
 """All methods by name, in the order of the paper's tables."""
