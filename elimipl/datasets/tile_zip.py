@@ -99,7 +99,7 @@ def _pictures(archive: zipfile.ZipFile) -> list[tuple[zipfile.ZipInfo, PurePosix
     for entry in archive.infolist():
         name = PurePosixPath(entry.filename)
         hidden = any(part.startswith((".", "__MACOSX")) for part in name.parts)
-        if not entry.is_dir() and not hidden and name.suffix.lower() in PICTURES and name.parent.name:
+        if not entry.filename.endswith("/") and not hidden and name.suffix.lower() in PICTURES and name.parent.name:
             found.append((entry, name))
     if not found:
         raise InputError(

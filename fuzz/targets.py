@@ -1,0 +1,224 @@
+"""What is fuzzed: one function a reader, each from bytes to nothing, and the sound files the changes start from.
+
+A reader that accepts the bytes must also be able to work with them, so the outcome is used as the app would.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from scipy.io import savemat
+
+from bag_generators import GENERATORS, TissueImage, generate, load
+from bag_generators.errors import InputError
+from bag_generators.quality import measure
+from elimipl import model_file
+from elimipl.card import Accuracy, Card, describe
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.datasets.matlab import load_bags
+from elimipl.datasets.tile_zip import bags_from_zip
+from elimipl.labels import LabelSpace
+from elimipl.predictor import Predictor
+from elimipl.scope import check
+from elimipl.training import fit
+
+_PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
+_FOLDER = Path(_PLACE.name)
+_RNG = np.random.default_rng(3)
+_NOISE = Image.fromarray(_RNG.integers(0, 256, (72, 80, 4), dtype=np.uint8))
+
+
+@dataclass(frozen=True)
+class Target:
+    """One reader."""
+
+    read: Callable[[bytes], None]
+    """Reads and uses the bytes; only `InputError` may escape."""
+    seeds: Callable[[], Sequence[bytes]]
+
+
+def outcome(target: Target, data: bytes) -> InputError | None:
+    """The refusal of these bytes, None where they were accepted; everything else escapes."""
+    try:
+        target.read(data)
+    except InputError as refusal:
+        if not (refusal.what.endswith(".") and refusal.fix.endswith((".", "?")) and str(refusal).isprintable()):
+            raise AssertionError(f"no sentence: {refusal!r}") from None
+        return refusal
+    return None
+
+
+def _picture(data: bytes) -> None:
+    image = load(data)
+    if image.pixels.dtype != np.uint8 or image.pixels.shape != (image.height, image.width, 3):
+        raise AssertionError(f"{image.pixels.dtype} {image.pixels.shape}")
+    if not np.isfinite(list(measure(image).numbers().values())).all():
+        raise AssertionError("a measure is not finite")
+    bag = generate(list(GENERATORS)[len(data) % len(GENERATORS)], image)
+    if not np.isfinite(bag.features).all():
+        raise AssertionError("a feature is not finite")
+
+
+def _card(data: bytes) -> None:
+    card, weights = _toy_model()
+    _use_model(card.id, data, weights)
+
+
+def _weights(data: bytes) -> None:
+    card, _ = _toy_model()
+    described = replace(card, sha256=hashlib.sha256(data).hexdigest())
+    _use_model(card.id, json.dumps(described.to_dict()).encode(), data)
+
+
+def _use_model(model_id: str, card: bytes, weights: bytes) -> None:
+    (_FOLDER / f"{model_id}.json").write_bytes(card)
+    (_FOLDER / f"{model_id}.safetensors").write_bytes(weights)
+    predictor = Predictor.load(model_id, _FOLDER)
+    image = _toy_picture()
+    bag = generate(predictor.card.generator, image, **predictor.card.generator_params)
+    prediction = predictor.predict(bag)
+    if not np.isfinite(prediction.probabilities).all():
+        raise AssertionError("a probability is not finite")
+    check(measure(image).numbers(), predictor, bag, prediction)
+
+
+def _bag_file(data: bytes) -> None:
+    path = _FOLDER / "bags.safetensors"
+    path.write_bytes(data)
+    dataset = BagDataset.load(path, "the uploaded file")
+    dataset.subset([0])
+    json.dumps(dataset.label_space.to_dict(), ensure_ascii=False).encode()
+
+
+def _tile_zip(data: bytes) -> None:
+    bags_from_zip(data, "row")
+
+
+def _matlab(data: bytes) -> None:
+    path = _FOLDER / "bags.mat"
+    path.write_bytes(data)
+    load_bags(path)
+
+
+def _encoded(image: Image.Image, format_: str, **options: object) -> bytes:
+    file = io.BytesIO()
+    image.save(file, format_, **options)
+    return file.getvalue()
+
+
+@cache
+def pictures() -> tuple[bytes, ...]:
+    """Every format, with what a header can hold: camera data, profiles, frames, palettes, compressions."""
+    colour, exif = _NOISE.convert("RGB"), Image.Exif()
+    exif[0x0112] = 6
+    return (
+        _encoded(colour, "PNG", exif=exif),
+        _encoded(_NOISE, "PNG", save_all=True, append_images=[_NOISE.rotate(180)]),
+        _encoded(colour.quantize(9), "PNG", transparency=2),
+        _encoded(Image.fromarray(_RNG.integers(0, 4096, (72, 80), dtype=np.uint16)), "PNG"),
+        _encoded(colour, "JPEG", exif=exif, icc_profile=b"profile" * 9),
+        _encoded(colour, "JPEG", progressive=True),
+        _encoded(colour.convert("CMYK"), "JPEG"),
+        _encoded(colour, "TIFF", exif=exif),
+        _encoded(colour, "TIFF", compression="tiff_lzw"),
+        _encoded(colour, "TIFF", compression="tiff_adobe_deflate", big_tiff=True),
+        _encoded(colour, "TIFF", compression="jpeg"),
+        _encoded(colour.convert("F"), "TIFF", save_all=True, append_images=[colour.convert("1")]),
+        _encoded(colour, "BMP"),
+        _encoded(colour.quantize(9), "BMP"),
+        _encoded(_NOISE, "WEBP", lossless=True, exif=exif),
+        _encoded(colour, "WEBP", save_all=True, append_images=[colour.rotate(180)]),
+    )
+
+
+@cache
+def _toy_picture() -> TissueImage:
+    return load(_encoded(_NOISE.convert("RGB"), "PNG"))
+
+
+@cache
+def _toy_dataset() -> BagDataset:
+    labels = np.arange(6) % 3
+    bags = [generate("row", load(_encoded(_NOISE.convert("RGB").rotate(30 * i), "PNG"))) for i in range(6)]
+    space = LabelSpace.of(["blue", "pink", "white"], id="toy")
+    candidates = np.ones((6, 3), dtype=bool)
+    return BagDataset.from_bags(
+        [bag.features for bag in bags], space, labels, candidates, generator="row", params=dict(bags[0].params)
+    )
+
+
+@cache
+def _toy_model() -> tuple[Card, bytes]:
+    dataset = _toy_dataset()
+    fitted = fit(dataset, Config.preset("default", hidden=8, epochs=1, batch=6), device="cpu")
+    checks = {"limits": {"tissue": [0.1, None], "distance": [None, 9.0]}, "bag_centre": [0.0] * 18}
+    card = describe(
+        fitted,
+        dataset,
+        candidate_scheme="all",
+        created_by="fuzz",
+        accuracy=Accuracy(0.9, 24, "the training bags"),
+        checks={**checks, "bag_spread": [1.0] * 18},
+    )
+    return card, model_file.pack(model_file.arrays(fitted))[0]
+
+
+@cache
+def _bag_files() -> tuple[bytes, ...]:
+    path = _FOLDER / "seed.safetensors"
+    made = []
+    for half, marked in ((False, None), (True, np.zeros(len(_toy_dataset().instances), dtype=bool))):
+        replace(_toy_dataset(), instance_truth=marked).save(path, half=half)
+        made.append(path.read_bytes())
+    return tuple(made)
+
+
+@cache
+def _zips() -> tuple[bytes, ...]:
+    made = []
+    for packing in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", packing) as archive:
+            for name in ("A/1.png", "B/2.png", "../C/3.png"):
+                archive.writestr(name, _encoded(_NOISE.resize((66, 66)).quantize(4), "PNG"))
+        made.append(file.getvalue())
+    return tuple(made)
+
+
+@cache
+def _matlab_files() -> tuple[bytes, ...]:
+    cells = np.empty((2, 3), dtype=object)
+    for i, row in enumerate(([np.eye(2), [1.0, 2.0], [2.0]], [np.ones((3, 2)), [2.0, 3.0], [3.0]])):
+        for j, value in enumerate(row):
+            cells[i, j] = np.atleast_2d(value)
+    made = []
+    for values, options in (
+        ({"data": cells}, {}),
+        ({"data": cells}, {"do_compression": True}),
+        ({"data": 1}, {"format": "4"}),
+    ):
+        file = io.BytesIO()
+        savemat(file, values, **options)
+        made.append(file.getvalue())
+    return tuple(made)
+
+
+TARGETS = {
+    "picture": Target(_picture, pictures),
+    "card": Target(_card, lambda: [json.dumps(_toy_model()[0].to_dict()).encode()]),
+    "weights": Target(_weights, lambda: [_toy_model()[1]]),
+    "bag-file": Target(_bag_file, _bag_files),
+    "tile-zip": Target(_tile_zip, _zips),
+    "matlab": Target(_matlab, _matlab_files),
+}
