@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: app test lint bench reproduce models clean
+.PHONY: app test lint audit bench reproduce models clean
 
 $(INSTALLED): requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,10 @@ lint: $(INSTALLED)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+
+# Needs the internet; without it one sentence says so.
+audit: $(INSTALLED)
+	$(PY) scripts/audit_pins.py
 
 bench: $(INSTALLED)
 	for script in benchmarks/bench_*.py; do $(PY) $$script || exit 1; done
