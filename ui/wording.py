@@ -24,6 +24,7 @@ UPLOAD_LABEL = "Upload a picture"
 UPLOAD_HELP = "PNG, JPEG, TIFF, BMP or WebP of colorectal H&E tissue. The picture stays on this machine."
 UPLOAD_TYPES = ("png", "jpg", "jpeg", "tif", "tiff", "bmp", "webp")
 UPLOAD_IN_USE = "Your upload is shown. Remove it above to return to the samples."
+STILL_SHOWN = "The picture before is still shown."
 
 GENERATOR_HEADING = "Bag generator"
 OUTLINE_LABEL = "Outline the instances"

@@ -7,6 +7,7 @@ import streamlit as st
 
 from bag_generators import InputError, TissueImage, load
 from bag_generators.samples import Sample, list_samples
+from bag_generators.working import working_copy
 from ui import wording
 from ui.log import picture_name, timed
 from ui.page import show_error
@@ -21,7 +22,7 @@ class Picture:
 
 
 def choose_picture() -> Picture | None:
-    """Ask for the picture; None after a refusal, which is shown."""
+    """Ask for the picture; one that can't be used is refused and the one before stays. None where there is none."""
     st.subheader(wording.PICTURE_HEADING, divider="gray")
     try:
         samples = {sample.id: sample for sample in list_samples()}
@@ -31,10 +32,13 @@ def choose_picture() -> Picture | None:
     upload = st.file_uploader(
         wording.UPLOAD_LABEL, type=list(wording.UPLOAD_TYPES), help=wording.UPLOAD_HELP, key="upload"
     )
-    chosen = _choose_sample(samples, disabled=upload is not None) if samples else None
+    if upload is None:
+        st.session_state.pop("upload_seen", None)
+    own = None if upload is None else _uploaded(upload.file_id, upload.getvalue())
+    chosen = _choose_sample(samples, disabled=own is not None) if samples else None
     try:
-        if upload is not None:
-            return Picture(_loaded(upload.file_id, upload.getvalue()), None)
+        if own is not None:
+            return Picture(own, None)
         return Picture(chosen.load(), chosen) if chosen else None
     except InputError as error:
         show_error(error)
@@ -71,11 +75,32 @@ def _use(sample_id: str) -> None:
     st.session_state["sample"] = sample_id
 
 
-def _loaded(file_id: str, data: bytes) -> TissueImage:
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What became of an upload: its picture, or the one before and why the upload can't be used."""
+
+    file_id: str
+    image: TissueImage | None
+    refusal: InputError | None = None
+
+
+def _uploaded(file_id: str, data: bytes) -> TissueImage | None:
     """The upload, decoded once. It is kept in the visitor's own session, one picture at a time."""
-    kept = st.session_state.get("uploaded")
-    if kept is None or kept[0] != file_id:
+    seen: _Seen | None = st.session_state.get("upload_seen")
+    if seen is None or seen.file_id != file_id:
+        seen = _look_at(file_id, data, seen.image if seen else None)
+        st.session_state["upload_seen"] = seen
+    if seen.refusal is not None:
+        show_error(seen.refusal)
+        st.caption(wording.STILL_SHOWN)
+    return seen.image
+
+
+def _look_at(file_id: str, data: bytes, before: TissueImage | None) -> _Seen:
+    try:
         with timed("load", **picture_name(hashlib.sha256(data).hexdigest()), bytes=len(data)):
-            kept = (file_id, load(data))
-        st.session_state["uploaded"] = kept
-    return kept[1]
+            image = load(data)
+            working_copy(image.pixels)  # too small or too long for every generator
+    except InputError as refusal:
+        return _Seen(file_id, before, refusal)
+    return _Seen(file_id, image)
