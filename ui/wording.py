@@ -13,6 +13,7 @@ PAGES = (
     ("pages/generators.py", "Bag generators", ":material/grid_view:"),
     ("pages/lesson.py", "Lesson", ":material/school:"),
     ("pages/compare.py", "Compare models", ":material/compare:"),
+    ("pages/results.py", "Results", ":material/leaderboard:"),
     ("pages/train.py", "Train", ":material/model_training:"),
     ("pages/doctor.py", "Doctor", ":material/stethoscope:"),
 )

@@ -15,7 +15,7 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Test:
+class PairedTest:
     """One statement about differences over splits, all in accuracy."""
 
     title: str
@@ -59,7 +59,7 @@ class Claim:
     """A sentence of the paper (or of ours) and the tests of it."""
 
     title: str
-    tests: tuple[Test, ...]
+    tests: tuple[PairedTest, ...]
 
 
 def claims(records: Records) -> list[Claim]:
@@ -88,7 +88,7 @@ def claims(records: Records) -> list[Claim]:
     return [claim for claim in found if claim.tests]
 
 
-def _ahead(records: Records, better: str, worse: str) -> Iterator[Test]:
+def _ahead(records: Records, better: str, worse: str) -> Iterator[PairedTest]:
     """A test for every data set and r that both methods ran on."""
     for data, r in _places(records, better):
         first, second = (records.measured(Cell(data, r, method)) for method in (better, worse))
@@ -98,10 +98,10 @@ def _ahead(records: Records, better: str, worse: str) -> Iterator[Test]:
         papers = [measured.cell.paper for measured in (first, second)]
         comparable = DATA[data].comparable and None not in papers
         paper = papers[0][0] - papers[1][0] if comparable and papers[0] and papers[1] else None
-        yield Test(f"{better} − {worse}{_at(r)}", data, differences, _ratio(first), paper)
+        yield PairedTest(f"{better} − {worse}{_at(r)}", data, differences, _ratio(first), paper)
 
 
-def _growing_leads(records: Records) -> Iterator[Test]:
+def _growing_leads(records: Records) -> Iterator[PairedTest]:
     """Per split, the slope of the lead over r; and the paper's own comparison, r above 5 against r up to 5."""
     for data in dict.fromkeys(data for data, r in _places(records, "ELIMIPL") if r > 0):
         leads = {r: _leads(records, data, r) for r in VIEWS["figure 4"].rs}
@@ -116,10 +116,12 @@ def _growing_leads(records: Records) -> Iterator[Test]:
         ratio = _ratio_of(records, data, int(rs[0]))
         slopes = (rs - rs.mean()) @ (table - table.mean(axis=0)) / ((rs - rs.mean()) ** 2).sum()
         title = f"gain of the lead for each further false positive, r = {', '.join(str(int(r)) for r in rs)}"
-        yield Test(title, data, tuple(map(float, slopes)), ratio, _paper_slope(data, rs))
+        yield PairedTest(title, data, tuple(map(float, slopes)), ratio, _paper_slope(data, rs))
         if len(known) == 10:
             wider = table[rs > 5].mean(axis=0) - table[rs <= 5].mean(axis=0)
-            yield Test("mean lead at r = 6 to 10 − mean lead at r = 1 to 5", data, tuple(map(float, wider)), ratio)
+            yield PairedTest(
+                "mean lead at r = 6 to 10 − mean lead at r = 1 to 5", data, tuple(map(float, wider)), ratio
+            )
 
 
 def _leads(records: Records, data: str, r: int) -> dict[int, float]:
@@ -149,7 +151,7 @@ def _common(measured: Iterable[Measured]) -> list[int]:
 
 
 def _ratio(measured: Measured) -> float:
-    """Test bags for each training bag."""
+    """PairedTest bags for each training bag."""
     split = next(iter(measured.splits.values()))
     return float(split["test_bags"] / split["train_bags"])
 

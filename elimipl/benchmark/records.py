@@ -22,6 +22,8 @@ from elimipl.methods.settings import Settings
 from elimipl.whole_file import write_whole
 
 AnyConfig = Config | Settings
+RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+FILE = "benchmark.json"
 
 
 @dataclass(frozen=True)

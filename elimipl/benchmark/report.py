@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from elimipl.benchmark.cells import CROWD, DATA, VIEWS, Cell, View, study_cells
-from elimipl.benchmark.claims import Claim, Test, claims
+from elimipl.benchmark.claims import Claim, PairedTest, claims
+from elimipl.benchmark.figure_four import phenomena
 from elimipl.benchmark.rebuilt import SOURCES
 from elimipl.benchmark.records import Measured, Records
 from elimipl.benchmark.wording import CAPTIONS, CLAIMS_INTRODUCTION, INTRODUCTION, p_value, printed, shown, signed
@@ -33,6 +34,8 @@ def _section(records: Records, view: View) -> list[str]:
     """A heading, the caption, and a table for each data set that has been run at all."""
     parts = [f"## {view.id.capitalize()}: {view.title}\n", CAPTIONS[view.id]]
     tables = [part for data in view.data for part in _tables_of(records, view, data)]
+    if view.id == "figure 4" and tables:
+        tables.append("".join(f"- {said} {found}\n" for said, found in phenomena(records)))
     return parts + (tables or ["Nothing of this has been run.\n"])
 
 
@@ -87,7 +90,7 @@ def _claim(claim: Claim) -> str:
     return f"### {claim.title}\n\n" + as_table(head, [_tested(test) for test in claim.tests])
 
 
-def _tested(test: Test) -> list[str]:
+def _tested(test: PairedTest) -> list[str]:
     return [
         DATA[test.data].title,
         test.title,

@@ -17,15 +17,14 @@ from tqdm import tqdm
 
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import DATA, SPLITS, VIEWS, Cell, study_cells
-from elimipl.benchmark.records import Records
+from elimipl.benchmark.records import FILE, RESULTS, Records
 from elimipl.benchmark.report import write_report
 from elimipl.benchmark.session import Session, to_do
-from elimipl.benchmark.sources import ROOT, USUAL_PLACES, Places, Shelf, available
+from elimipl.benchmark.sources import USUAL_PLACES, Places, Shelf, available
 from elimipl.commands import STOPPED, arguments
 from elimipl.device import resolve_device
 from elimipl.methods import METHODS
 
-RESULTS = ROOT / "benchmarks" / "results"
 _REPORT_EVERY = 20.0  # seconds
 
 
@@ -56,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"{told} Its cells are skipped.", file=sys.stderr)
     if not cells:
         raise InputError("Nothing of what was asked for can be run.", "Ask for other cells, or get the data.")
-    records, report = Records(args.results / "benchmark.json"), args.results / "benchmark.md"
+    records, report = Records(args.results / FILE), args.results / "benchmark.md"
     session = Session(records, Shelf(places, _TileProgress(args)), args.workers, args.device)
     todo, every = to_do(cells, args.splits, records), len(cells) * args.splits
     written = time.monotonic()

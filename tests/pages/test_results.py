@@ -1,0 +1,152 @@
+"""The Results page without a browser: what the results file says, in part and missing, too."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from elimipl.benchmark.cells import VIEWS, Cell
+from elimipl.benchmark.records import Records
+from elimipl.config import Config
+from tests.ui.figure_json import drawn_chart, numbers
+from ui.results import choices
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def open_page() -> AppTest:
+    return AppTest.from_file(ROOT / "app.py", default_timeout=120).switch_page("pages/results.py").run()
+
+
+def add(records: Records, cell: Cell, accuracies: list[float]) -> None:
+    for index, accuracy in enumerate(accuracies):
+        kept = {"accuracy": accuracy, "seconds": 3.0, "peak_mb": 600, "train_bags": 70, "test_bags": 30}
+        records.add(cell, Config(), {"sha256": ""}, index, kept | {"notes": [f"{cell.method} says so."]})
+
+
+@pytest.fixture
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Records:
+    """Few results in the place of those that are installed."""
+    monkeypatch.setattr(choices, "RESULTS_FILE", tmp_path / "benchmark.json")
+    found = Records(tmp_path / "benchmark.json")
+    for r in (1, 2):
+        add(found, Cell("birdsong", r, "ELIMIPL"), [0.70, 0.71, 0.72, 0.70, 0.71, 0.72])
+        add(found, Cell("birdsong", r, "DEMIPL"), [0.60, 0.60, 0.60, 0.60, 0.60, 0.60])
+    add(found, Cell("lesion5-row", 0, "RC-Mean"), [0.4])
+    failed = Cell("birdsong", 1, "MIPLGP")
+    found.add_failure(failed, Config(), {"sha256": ""}, 3, "Memory ran out.")
+    return found
+
+
+def markdown(page: AppTest) -> str:
+    return "\n".join(item.value for item in page.markdown)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_table_of_the_installed_results_can_be_looked_at(view: str) -> None:
+    page = open_page()
+    page.selectbox(key="results_view").set_value(view).run()
+    assert not page.exception
+    data = page.selectbox(key=f"results_data_{view.replace(' ', '')}")
+    shown = drawn_chart(page, "results-bars")["layout"]["yaxis"]["ticktext"]
+    assert [name.removesuffix(" (not run)") for name in shown] == list(VIEWS[view].methods)
+    assert data.value in VIEWS[view].data
+
+
+def test_data_with_runs_comes_first_and_bars_are_its_means(records: Records) -> None:
+    page = open_page()
+    assert page.selectbox(key="results_data_table2").value == "birdsong"
+    assert page.selectbox(key="results_data_table2").options == ["Birdsong", "MNIST", "FMNIST"]
+    bars = next(trace for trace in drawn_chart(page, "results-bars")["data"] if trace["name"] == "learns from bags")
+    np.testing.assert_allclose(numbers(bars["x"]), [0.71, 0.60])
+    assert any("Accuracy on Birdsong, r = 1" in heading.value for heading in page.subheader)
+
+
+def test_choosing_r_and_methods_changes_the_figures_and_the_table(records: Records) -> None:
+    page = open_page()
+    page.session_state["results_r_table2"] = 2
+    page.session_state["results_methods_table2"] = ["DEMIPL", "RC-Mean"]
+    page.run()
+    assert not page.exception
+    assert drawn_chart(page, "results-bars")["layout"]["yaxis"]["ticktext"] == ["DEMIPL", "RC-Mean (not run)"]
+    assert set(page.dataframe[0].value["Method"]) == {"DEMIPL", "RC-Mean"}
+    page.session_state["results_methods_table2"] = []
+    page.run()
+    assert not page.exception
+    assert "Choose at least one method." in [item.value for item in page.info]
+
+
+def test_the_table_marks_what_is_below_the_paper(records: Records) -> None:
+    table = open_page().dataframe[0].value.set_index(["r", "Method"])
+    assert table.loc[(1, "ELIMIPL"), "Ours"] == ".710±.008"
+    assert table.loc[(1, "ELIMIPL"), "Paper"] == ".771±.018"
+    assert table.loc[(1, "ELIMIPL"), "Mark"] == "below"
+    assert table.loc[(3, "MIPLGP"), "Ours"] == "not run"
+
+
+def test_failures_and_remarks_are_told(records: Records) -> None:
+    told = markdown(open_page())
+    assert "**MIPLGP**, r = 1, split 3 failed: Memory ran out." in told
+    assert "**ELIMIPL**: ELIMIPL says so." in told
+
+
+def test_claims_are_told_in_sentences(records: Records) -> None:
+    page = open_page()
+    (claim, growing) = page.expander
+    assert claim.label == "ELIMIPL is more accurate than DEMIPL: holds in 2 of 2"
+    assert "**Birdsong**: ELIMIPL − DEMIPL, r = 1: +.110 (the paper: +.027) over 6 splits" in markdown(page)
+    assert "open in 1 of 1" in growing.label
+
+
+def test_memory_instead_of_time(records: Records) -> None:
+    page = open_page()
+    page.session_state["results_cost"] = "peak_mb"
+    page.run()
+    assert drawn_chart(page, "results-cost")["layout"]["xaxis"]["title"]["text"] == "peak MB a split"
+    page.session_state["results_cost"] = "cpu_seconds"
+    page.run()
+    assert not page.exception
+    assert "This was not recorded for these runs." in [item.value for item in page.caption]
+
+
+def test_tissue_says_that_the_papers_numbers_are_about_other_tiles(records: Records) -> None:
+    page = open_page()
+    page.selectbox(key="results_view").set_value("table 3").run()
+    assert not page.exception
+    assert page.selectbox(key="results_data_table3").value == "lesion5-row"
+    assert "the paper, on CRC-MIPL" in [trace["name"] for trace in drawn_chart(page, "results-bars")["data"]]
+    assert "Difference" not in page.dataframe[0].value.columns
+
+
+def test_a_table_of_which_nothing_was_run_shows_the_paper(records: Records) -> None:
+    page = open_page()
+    page.selectbox(key="results_view").set_value("table 5").run()
+    page.selectbox(key="results_data_table5").set_value("mnist").run()
+    assert not page.exception
+    assert any("Nothing of this has been run yet" in item.value for item in page.info)
+    assert [trace["name"] for trace in drawn_chart(page, "results-bars")["data"]] == ["one split", "the paper"]
+
+
+def test_figure_four_stands_beside_what_the_paper_sees_in_it(records: Records) -> None:
+    page = open_page()
+    page.selectbox(key="results_view").set_value("figure 4").run()
+    assert not page.exception
+    assert "So it is here, at r = 1, 2." in markdown(page)
+    assert "Here not all r have been run." in markdown(page)
+
+
+def test_without_results_one_sentence_says_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choices, "RESULTS_FILE", tmp_path / "benchmark.json")
+    page = open_page()
+    assert not page.exception
+    assert "python -m elimipl benchmark" in page.warning[0].value
+
+
+def test_a_damaged_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "benchmark.json").write_text(json.dumps({"cells": 3}))
+    monkeypatch.setattr(choices, "RESULTS_FILE", tmp_path / "benchmark.json")
+    page = open_page()
+    assert not page.exception
+    assert "can't be read as a results file" in page.error[0].value.replace("\\", "")

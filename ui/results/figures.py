@@ -1,0 +1,66 @@
+"""The figures of the Results page."""
+
+import streamlit as st
+
+from elimipl.benchmark.cells import CROWD, DATA
+from elimipl.benchmark.figure_four import phenomena
+from ui.figures.results import accuracy_bars, cost_scatter, curves_over_r
+from ui.palette import current_palette
+from ui.results import wording
+from ui.results.choices import Choice
+
+CHART_CONFIG = {"displayModeBar": False, "responsive": True}
+
+
+def show_accuracies(choice: Choice) -> None:
+    """Bars, splits and the paper's marks."""
+    rows = choice.rows()
+    st.subheader(wording.bars_heading(choice.data, choice.r), anchor=False)
+    if not any(row.accuracies for row in rows):
+        st.info(wording.NOTHING_RUN, icon=":material/info:")
+    mark = wording.PAPER_MARK if DATA[choice.data].comparable else wording.PAPER_MARK_ELSEWHERE
+    figure = accuracy_bars(rows, current_palette(), mark)
+    alt = wording.bars_alt(choice.data, choice.r, rows)
+    st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="results-bars", alt=alt)
+
+
+@st.fragment
+def show_costs(choice: Choice) -> None:
+    """Accuracy over time or memory."""
+    st.subheader(wording.COST_HEADING, anchor=False)
+    cost = st.segmented_control(
+        wording.COST_LABEL,
+        list(wording.COSTS),
+        default="seconds",
+        required=True,
+        format_func=lambda one: wording.COSTS[one],
+        help=wording.COST_HELP,
+        key="results_cost",
+        bind="query-params",
+    )
+    rows = choice.rows(cost)
+    if not any(row.cost for row in rows):
+        st.caption(wording.NO_COST)
+        return
+    axis = f"{wording.COSTS[cost]} a split"
+    figure = cost_scatter(rows, current_palette(), axis)
+    alt = wording.cost_alt(rows, axis)
+    st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="results-cost", alt=alt)
+
+
+def show_curves(choice: Choice) -> None:
+    """Accuracy over r, with the paper's observations beside it for its Figure 4."""
+    if choice.view.rs == (CROWD,):
+        return
+    curves = {method: {r: choice.row(method, r) for r in choice.view.rs} for method in choice.methods}
+    st.subheader(wording.CURVES_HEADING, anchor=False)
+    beside = choice.view.id == "figure 4"
+    with st.container(key="panels-curves"):
+        left, right = st.columns([2, 1], gap="large") if beside else (st.container(), None)
+    figure = curves_over_r(curves, current_palette())
+    alt = wording.curves_alt(choice.data, curves)
+    left.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="results-curves", alt=alt)
+    if right is not None:
+        right.markdown(f"**{wording.PAPER_SAYS}**")
+        for said, found in phenomena(choice.records, choice.data):
+            right.markdown(f"{said} *{found}*")
