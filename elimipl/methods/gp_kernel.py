@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import torch
-from gpytorch.kernels import MaternKernel, ScaleKernel  # type: ignore[import-untyped]
-from gpytorch.likelihoods.noise_models import HomoskedasticNoise  # type: ignore[import-untyped]
-from gpytorch.means import ConstantMean  # type: ignore[import-untyped]
 from torch import Tensor, nn
+
+with warnings.catch_warnings():  # GPyTorch's own use of a part of torch that is going away
+    warnings.simplefilter("ignore", FutureWarning)
+    from gpytorch.kernels import MaternKernel, ScaleKernel  # type: ignore[import-untyped]
+    from gpytorch.likelihoods.noise_models import HomoskedasticNoise  # type: ignore[import-untyped]
+    from gpytorch.means import ConstantMean  # type: ignore[import-untyped]
 
 
 class Prior(nn.Module):

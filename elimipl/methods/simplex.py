@@ -30,8 +30,8 @@ def minimise(
     project: Callable[[np.ndarray], np.ndarray],
     steepest: float | np.ndarray,
     *,
-    most: int = 500,
-    tolerance: float = 1e-7,
+    most: int = 1000,
+    tolerance: float = 1e-9,
 ) -> np.ndarray:
     """The least of a convex quadratic function over a convex set, to steps below `tolerance`.
 

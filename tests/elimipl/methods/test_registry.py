@@ -1,0 +1,182 @@
+"""What holds for every method of the comparison: the same verbs, and the same promises."""
+
+import json
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from bag_generators.errors import InputError
+from elimipl import training
+from elimipl.config import Config
+from elimipl.methods import METHODS
+from elimipl.variants import METHODS as TRAINED_ALIKE
+from tests.elimipl.methods.separable_bags import (
+    constant_features,
+    mixed_candidates,
+    one_instance_bags,
+    separable_bags,
+)
+
+NETWORKS = (*TRAINED_ALIKE, "ELIMIPL-entropy")
+LEARNERS = ("PRODEN", "RC", "LWS")
+PARTIAL_LABEL = tuple(f"{name}{mlp}-{kind}" for name in LEARNERS for mlp in ("", "-MLP") for kind in ("Mean", "MaxMin"))
+GRAPHS = ("PL-AGGD-Mean", "PL-AGGD-MaxMin")
+
+
+def quick(name: str, **settings):
+    """A config with which the method learns the toy bags in a moment."""
+    if name in NETWORKS:
+        small = {"preset": "default", "hidden": 16, "epochs": 30, "batch": 8, "mu": 0.1, "gamma": 1.0}
+        if name == "DEMIPL":
+            small |= {"hidden": 32, "epochs": 40}
+        return METHODS[name].config(**{**small, **settings})
+    small = {"epochs": 60, "batch": 16} if name in PARTIAL_LABEL else {"epochs": 10}
+    if name == "MIPLGP":
+        small = {"epochs": 20, "kernel_instances": 60, "samples": 64}
+    if name.startswith("RC"):
+        small["lr"] = 0.01
+    return METHODS[name].config(**{**small, **settings})
+
+
+def learn(name: str, bags, **settings):
+    return METHODS[name].fit(bags, quick(name, **settings), device="cpu")
+
+
+def test_every_method_is_there_once():
+    assert set(METHODS) == {*NETWORKS, "MIPLGP", *PARTIAL_LABEL, *GRAPHS}
+    for name, method in METHODS.items():
+        assert method.name == name
+        assert method.family == ("PLL" if name in (*PARTIAL_LABEL, *GRAPHS) else "MIPL")
+        assert method.summary.endswith(".")
+    assert len({method.title for method in METHODS.values()}) == len(METHODS)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_settings_are_frozen_and_survive_json(name):
+    config = METHODS[name].config(seed=5, epochs=7)
+    assert (config.seed, config.epochs, config.replace(seed=6).seed) == (5, 7, 6)
+    stored = json.loads(json.dumps(config.to_dict()))
+    assert stored["seed"] == 5
+    assert type(config)(**stored) == config
+    with pytest.raises(FrozenInstanceError):
+        config.seed = 1
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"epochs": 1.5}, {"seed": -1}, {"seed": True}])
+def test_values_that_make_no_sense_are_refused(name, wrong):
+    (setting,) = wrong
+    with pytest.raises(InputError, match=rf"{setting} can't be .*\. Give a whole number from"):
+        METHODS[name].config(**wrong)
+    with pytest.raises(InputError, match=f"{setting} can't be"):
+        METHODS[name].config().replace(**wrong)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_typo_is_refused_with_a_suggestion(name):
+    for make in (METHODS[name].config, METHODS[name].config().replace):
+        with pytest.raises(InputError, match=r"There is no setting 'epoch'\. Did you mean 'epochs'\?"):
+            make(epoch=3)
+        with pytest.raises(InputError, match="The settings are "):
+            make(zzz=3)
+
+
+def test_a_setting_that_belongs_to_the_name_can_t_be_another():
+    assert METHODS["RC-Mean"].config(features="mean").features == "mean"
+    with pytest.raises(InputError, match="features can't be 'maxmin' here"):
+        METHODS["RC-Mean"].config(features="maxmin")
+    with pytest.raises(InputError, match="backbone can't be 'linear' here"):
+        METHODS["LWS-MLP-Mean"].config(backbone="linear")
+    with pytest.raises(InputError, match=r"dtype can't be 'half'\. Choose one of float32, float64"):
+        METHODS["LWS-MLP-Mean"].config(dtype="half")
+
+
+def test_network_methods_are_the_trainer_of_the_app():
+    for name in NETWORKS:
+        assert METHODS[name].fit is training.fit
+        assert isinstance(METHODS[name].config(), Config)
+    assert METHODS["ELIMIPL"].config() == Config.preset("published", sparsity="l1")
+    assert METHODS["ELIMIPL"].config(preset="default").sparsity == "l1"
+    assert METHODS["ELIMIPL"].config(preset="paper", gate_width=3).gate_width == 3
+    assert METHODS["ELIMIPL-entropy"].config() == Config.preset("default")
+    assert METHODS["DEMIPL"].config(mu=3.0, gamma=2.0) == Config.preset("published", method="demipl")
+    assert METHODS["MA+SP"].config(mu=3.0, gamma=2.0).gamma == 0
+    assert METHODS["CE"].config().mapping == "average"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_learns_separable_bags_with_one_false_positive(name):
+    test = separable_bags(200, seed=7)
+    predictions = learn(name, separable_bags()).predict(test)
+    assert predictions.probabilities.shape == (200, 4)
+    assert predictions.probabilities.dtype == np.float64
+    np.testing.assert_allclose(predictions.probabilities.sum(1), 1, atol=1e-9)
+    assert (predictions.probabilities >= 0).all()
+    assert predictions.accuracy(test.labels) >= 0.95
+    assert predictions.accuracy(np.full(200, -1)) is None
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_same_seed_gives_the_same_result(name):
+    bags, test = separable_bags(32, r=2), separable_bags(20, seed=3)
+    first, again, other = (learn(name, bags, epochs=3, seed=seed).predict(test).probabilities for seed in (4, 4, 5))
+    np.testing.assert_array_equal(first, again)
+    if name not in GRAPHS:  # nothing is random there
+        assert (first != other).any()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_progress_is_told_and_a_stop_is_heard(name):
+    bags, heard = separable_bags(32), []
+    config = quick(name, epochs=6)
+    fitted = METHODS[name].fit(bags, config, on_epoch=heard.append, should_stop=lambda: len(heard) == 2, device="cpu")
+    assert [(report.epoch, report.epochs) for report in heard] == [(1, 6), (2, 6)]
+    assert all(np.isfinite(report.losses["total"]) for report in heard)
+    assert len(fitted.history) == 2
+    assert fitted.stopped
+    assert np.isfinite(fitted.predict(bags).probabilities).all()
+    whole = METHODS[name].fit(bags, config, device="cpu")
+    assert len(whole.history) == 6
+    assert not whole.stopped
+
+
+@pytest.mark.parametrize("bags", [one_instance_bags(), mixed_candidates(), constant_features()], ids=repr)
+@pytest.mark.parametrize("name", METHODS)
+def test_hard_bags_give_finite_probabilities(name, bags):
+    probabilities = learn(name, bags, epochs=3).predict(bags).probabilities
+    assert np.isfinite(probabilities).all()
+    np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_single_bag_is_enough_to_run(name):
+    bags = separable_bags(1)
+    assert np.isfinite(learn(name, bags, epochs=2).predict(separable_bags(3)).probabilities).all()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_true_labels_are_never_learned_from(name):
+    bags = separable_bags(24)
+    unknown = type(bags)(bags.instances, bags.offsets, bags.candidates, np.full(24, -1), bags.label_space)
+    known, without = (learn(name, some, epochs=3).predict(bags).probabilities for some in (bags, unknown))
+    np.testing.assert_array_equal(known, without)
+
+
+@pytest.mark.parametrize("name", ["MIPLGP", "PRODEN-Mean", "LWS-MaxMin", "PL-AGGD-Mean"])
+def test_bags_of_another_width_are_refused(name):
+    fitted = learn(name, separable_bags(16), epochs=2)
+    with pytest.raises(InputError, match="has learned from instances of 6 features, but these have 9"):
+        fitted.predict(one_instance_bags())
+
+
+@pytest.mark.parametrize("name", ["MIPLGP", "RC-Mean", "PL-AGGD-Mean"])
+def test_a_device_that_is_not_there_is_refused(name):
+    with pytest.raises(InputError, match="no device 'abacus'"):
+        METHODS[name].fit(separable_bags(8), quick(name), device="abacus")
+
+
+@pytest.mark.parametrize("name", ["PRODEN-Mean", "LWS-MLP-MaxMin"])
+def test_a_learning_rate_that_breaks_training_gets_a_sentence(name):
+    with pytest.raises(InputError, match="broke down in epoch"):
+        learn(name, separable_bags(16), lr=1e3, weight_decay=1e3)
