@@ -63,7 +63,8 @@ def decode(data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
     kind = detect_kind(data)
     if kind not in _READERS:
         found = f"it looks like {kind}" if kind else "its kind is unknown"
-        raise InputError(f"This is not an image we can read: {found}.", "Give a PNG, JPEG, TIFF, BMP or WebP picture.")
+        fix = EXPORT_A_REGION if kind and "slide" in kind else "Give a PNG, JPEG, TIFF, BMP or WebP picture."
+        raise InputError(f"This is not an image we can read: {found}.", fix)
     _hush_pillow()
     try:
         return _decode_as(kind, data)

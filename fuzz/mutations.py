@@ -6,6 +6,7 @@ change, and JSON (a card, or the header of a safetensors file) is changed as val
 
 from __future__ import annotations
 
+import copy
 import json
 import struct
 import zlib
@@ -95,13 +96,13 @@ def _changed_safetensors(data: bytes, rng: Random) -> bytes | None:
 def _with_odd_value(values: Any, rng: Random) -> Any:
     """One value somewhere inside replaced, removed or put under another name."""
     if not values or not isinstance(values, dict | list) or rng.random() < 0.1:
-        return rng.choice(ODD_VALUES)
+        return copy.deepcopy(rng.choice(ODD_VALUES))
     key = rng.choice(list(values)) if isinstance(values, dict) else rng.randrange(len(values))
     way = rng.random()
     if way < 0.15:
         del values[key]
     elif way < 0.25 and isinstance(values, dict):
-        values[rng.choice(("unknown", "", key + "_"))] = rng.choice(ODD_VALUES)
+        values[rng.choice(("unknown", "", key + "_"))] = copy.deepcopy(rng.choice(ODD_VALUES))
     else:
         values[key] = _with_odd_value(values[key], rng)
     return values

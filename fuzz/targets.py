@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import tifffile
 from PIL import Image
 from scipy.io import savemat
 
@@ -117,6 +118,12 @@ def _encoded(image: Image.Image, format_: str, **options: object) -> bytes:
     return file.getvalue()
 
 
+def _big_tiff(pixels: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    tifffile.imwrite(file, pixels, bigtiff=True, tile=(32, 32), photometric="rgb")
+    return file.getvalue()
+
+
 @cache
 def pictures() -> tuple[bytes, ...]:
     """Every format, with what a header can hold: camera data, profiles, frames, palettes, compressions."""
@@ -132,7 +139,8 @@ def pictures() -> tuple[bytes, ...]:
         _encoded(colour.convert("CMYK"), "JPEG"),
         _encoded(colour, "TIFF", exif=exif),
         _encoded(colour, "TIFF", compression="tiff_lzw"),
-        _encoded(colour, "TIFF", compression="tiff_adobe_deflate", big_tiff=True),
+        _encoded(colour, "TIFF", compression="tiff_adobe_deflate"),
+        _big_tiff(np.asarray(colour)),
         _encoded(colour, "TIFF", compression="jpeg"),
         _encoded(colour.convert("F"), "TIFF", save_all=True, append_images=[colour.convert("1")]),
         _encoded(colour, "BMP"),
