@@ -190,6 +190,12 @@ def save_model(fitted: Fitted, card: Card, folder: Path) -> Path:
     return model_file.write(replace(card, sha256=sha256), weights, folder)
 
 
+def model_files(fitted: Fitted, card: Card) -> dict[str, bytes]:
+    """What `save_model` would write, by file name, without a disk."""
+    weights, sha256 = model_file.pack(model_file.arrays(fitted))
+    return model_file.files(replace(card, sha256=sha256), weights)
+
+
 def usual_id(label_space: LabelSpace, generator: str, method: str) -> str:
     """The usual name of a model, such as tissue7-sbn-elimipl; bags without a generator are just “bags”."""
     return f"{label_space.id}-{generator or 'bags'}-{method}"

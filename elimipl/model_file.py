@@ -37,6 +37,8 @@ def weights_path(card_path: Path) -> Path:
 def card_paths(folder: Path | None = None) -> dict[str, Path]:
     """The cards of a folder (left out: the models that ship) by model id, in order of their ids."""
     place = folder or SHIPPED
+    if folder is None and not place.is_dir():
+        raise InputError("The folder of the models that ship, assets/models, is missing.", _RESTORE)
     if not place.is_dir():
         raise InputError(f"There is no folder of models “{place}”.", "Check the name.")
     return {path.stem: path for path in sorted(place.glob("*.json")) if path.is_file()}
@@ -71,13 +73,17 @@ def pack(values: Mapping[str, np.ndarray]) -> tuple[bytes, str]:
     return content, hashlib.sha256(content).hexdigest()
 
 
+def files(card: Card, weights: bytes) -> dict[str, bytes]:
+    """The two files of a model by their names, weights first."""
+    text = json.dumps(card.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return {f"{card.id}.safetensors": weights, f"{card.id}.json": text.encode()}
+
+
 def write(card: Card, weights: bytes, folder: Path) -> Path:
     """Write weights and card (in this order: a card never lies there without its weights); the card's path."""
-    path = folder / f"{card.id}.json"
-    text = json.dumps(card.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_whole(weights_path(path), weights, "The model")
-    write_whole(path, text.encode(), "The model card")
-    return path
+    for (name, content), what in zip(files(card, weights).items(), ("The model", "The model card"), strict=True):
+        write_whole(folder / name, content, what)
+    return folder / f"{card.id}.json"
 
 
 def read(card: Card, path: Path) -> dict[str, np.ndarray]:

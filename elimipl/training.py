@@ -24,6 +24,7 @@ from elimipl.network import BagOutputs, Network, build_network
 from elimipl.optimizer import FlatSGD
 from elimipl.reports import EpochReport, Snapshot
 from elimipl.scaling import Scaler, fit_scaler
+from elimipl.whole_file import check_writable
 
 CHECKPOINT_SECONDS = 5.0
 """A checkpoint is written at most this often, and always when training ends."""
@@ -38,6 +39,8 @@ class Fitted:
     scaler: Scaler
     weights: np.ndarray  # (m, k) float64, the final disambiguation weights of the training bags
     history: tuple[EpochReport, ...]
+    unsaved: InputError | None = None
+    """Why the last checkpoint could not be written; None when it was, or none was asked for."""
 
     @property
     def stopped(self) -> bool:
@@ -64,15 +67,18 @@ def fit(
 
     `held_out` bags are predicted after every epoch. `on_epoch` hears of each epoch; `should_stop` is asked
     after each. With `checkpoint` the state is saved as training goes, and `resume` takes it up again (or
-    starts, when there is none yet): the model is bit for bit that of an uninterrupted run. On a CPU the same
-    seed always gives the same model.
+    starts, when there is none yet): the model is bit for bit that of an uninterrupted run. A place that can't be
+    written is refused before training; a disk that fills up later is told in the result, and training goes on.
+    On a CPU the same seed always gives the same model.
     """
     with one_thread():
         run = _Run(dataset, config, held_out, resolve_device(device, config.dtype))
         keeper = None if checkpoint is None else Checkpoint(Path(checkpoint), config, dataset)
         if keeper is not None and resume and keeper.path.exists():
             run.restore(*keeper.load())
-        saved, stopped = time.monotonic(), False
+        if keeper is not None:
+            check_writable(keeper.path, "The checkpoint")
+        saved, stopped, unsaved = time.monotonic(), False, None
         while len(run.history) < config.epochs and not stopped:
             report = run.epoch(len(run.history) + 1, with_snapshot=on_epoch is not None)
             run.history.append(replace(report, snapshot=None))
@@ -81,9 +87,19 @@ def fit(
             stopped = should_stop is not None and should_stop()
             ends = stopped or report.epoch == config.epochs
             if keeper is not None and (ends or time.monotonic() - saved >= CHECKPOINT_SECONDS):
-                keeper.save(run.tensors(), run.history)
+                unsaved = _refusal(keeper, run)
                 saved = time.monotonic()
-    return Fitted(run.network, config, run.scaler, run.weights.double().cpu().numpy(), tuple(run.history))
+    weights = run.weights.double().cpu().numpy()
+    return Fitted(run.network, config, run.scaler, weights, tuple(run.history), unsaved)
+
+
+def _refusal(keeper: Checkpoint, run: _Run) -> InputError | None:
+    """Save a checkpoint; why it could not be saved. A full disk is no reason to throw away what was learned."""
+    try:
+        keeper.save(run.tensors(), run.history)
+    except InputError as error:
+        return error
+    return None
 
 
 class _Run:

@@ -9,6 +9,16 @@ from pathlib import Path
 from bag_generators.errors import InputError
 
 
+def check_writable(path: Path, what: str) -> None:
+    """Refuse now, before hours of work, a place where `write_whole` would fail later. Nothing is left there."""
+    nearest = next(folder for folder in path.parents if folder.exists())
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError as error:
+        raise _refusal(path, what, error) from None
+
+
 def write_whole(path: Path, content: bytes, what: str) -> None:
     """Put `content` into `path`; `what` names the thing in the refusal, such as “The model card”."""
     temporary = None
@@ -24,7 +34,11 @@ def write_whole(path: Path, content: bytes, what: str) -> None:
     except OSError as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        raise InputError(
-            f"{what} could not be written to “{path}” ({error.strerror}).",
-            "Choose a folder that you may write to and that has space left.",
-        ) from None
+        raise _refusal(path, what, error) from None
+
+
+def _refusal(path: Path, what: str, error: OSError) -> InputError:
+    return InputError(
+        f"{what} could not be written to “{path}” ({error.strerror}).",
+        "Choose a folder that you may write to and that has space left.",
+    )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import signal
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +15,13 @@ from types import FrameType
 
 from bag_generators.errors import InputError
 from elimipl.calibration import Calibration, calibrate
-from elimipl.card import Accuracy, describe, save_model
+from elimipl.card import Accuracy, Card, describe, save_model
 from elimipl.commands import STOPPED, arguments
 from elimipl.dataset import BagDataset
 from elimipl.reports import EpochReport
 from elimipl.splits import stratified_splits
 from elimipl.training import Fitted, fit
+from elimipl.whole_file import check_writable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
     config = arguments.config_from(args)
     bags = arguments.with_candidates(arguments.load_data(args.data), args, "as in the data set")
     training, held_out = _divided(bags.dataset, args.held_out, config.seed)
+    check_writable(args.out / "model", "The model")
     with arguments.progress_bar(args, config.epochs, config.method, "epoch") as bar, _stop_request() as stop:
 
         def on_epoch(report: EpochReport) -> None:
@@ -62,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
             resume=args.resume,
             device=args.device,
         )
+    if fitted.unsaved is not None:
+        print(f"{fitted.unsaved} The training itself went on.", file=sys.stderr)
     if fitted.stopped:
         further = "Go on with --resume." if args.checkpoint else "No model was written."
         print(f"Stopped after epoch {len(fitted.history)} of {config.epochs}. {further}")
@@ -77,10 +84,25 @@ def run(args: argparse.Namespace) -> int:
         accuracy=accuracy,
         calibration=calibration,
     )
-    path = save_model(fitted, card, args.out)
+    path = _saved(fitted, card, args.out)
     said = "nothing held out" if accuracy is None else f"accuracy {accuracy.value:.3f} on {accuracy.n} held-out bags"
     print(f"{path}: {card.id}, {said}.")
     return 0
+
+
+def _saved(fitted: Fitted, card: Card, folder: Path) -> Path:
+    """Where the card was written; the folder for temporary files when its own can't be written any more."""
+    try:
+        return save_model(fitted, card, folder)
+    except InputError as error:
+        elsewhere = Path(tempfile.mkdtemp(prefix="elimipl-"))
+        try:
+            path = save_model(fitted, card, elsewhere)
+        except InputError:
+            shutil.rmtree(elsewhere, ignore_errors=True)
+            raise error from None
+        print(f"{error} It was saved elsewhere: move it from there.", file=sys.stderr)
+        return path
 
 
 def _divided(dataset: BagDataset, share: float, seed: int) -> tuple[BagDataset, BagDataset | None]:

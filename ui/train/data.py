@@ -102,10 +102,16 @@ def _from_zip(content: bytes, generator: str) -> Data:
 
 
 def _from_bag_file(content: bytes) -> Data:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bags.safetensors"
-        path.write_bytes(content)
-        dataset = BagDataset.load(path, "the uploaded file")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "bags.safetensors"
+            path.write_bytes(content)
+            dataset = BagDataset.load(path, "the uploaded file")
+    except OSError as error:
+        raise InputError(
+            f"The server has no room to read the uploaded file ({error.strerror}).",
+            "Try again later, or tell the person who runs it.",
+        ) from None
     if len(dataset.label_space) < 3:
         raise InputError("The bags are of two classes only.", "Candidate sets need at least three to leave one out.")
     return Data(wording.DATA_TITLES[OWN], dataset, bool((dataset.candidates.sum(axis=1) > 1).any()))

@@ -1,14 +1,12 @@
 """Models a visitor trained: kept for the visit, used on the Explore page, taken along as files."""
 
 import io
-import tempfile
 import zipfile
-from pathlib import Path
 
 import streamlit as st
 
 from bag_generators import GENERATORS
-from elimipl.card import save_model
+from elimipl.card import model_files
 from elimipl.predictor import Predictor
 from ui.download import download_button
 from ui.log import model_name
@@ -79,10 +77,9 @@ def show_take_along(trained: Trained) -> None:
 
 
 def model_zip(trained: Trained) -> bytes:
-    """The two files of the model, exactly as they lie on disk, in one zip."""
+    """The two files of the model, exactly as they would lie on disk, in one zip; needs no disk."""
     buffer = io.BytesIO()
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        save_model(trained.fitted, trained.predictor.card, Path(folder))
-        for path in sorted(Path(folder).iterdir()):
-            archive.writestr(path.name, path.read_bytes())
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(model_files(trained.fitted, trained.predictor.card).items()):
+            archive.writestr(name, content)
     return buffer.getvalue()

@@ -1,0 +1,142 @@
+"""A disk that is full, read-only or refuses: nothing half-written, one sentence, and no result thrown away."""
+
+import errno
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bag_generators.errors import InputError
+from elimipl import training
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.training import fit
+from elimipl.whole_file import check_writable, write_whole
+from tests.elimipl.toy_bags import toy_bags
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = Config.preset("default", hidden=8, epochs=5, batch=16)
+
+
+def failing(code: int) -> Callable[..., None]:
+    def fail(*_args, **_settings) -> None:
+        raise OSError(code, os.strerror(code))
+
+    return fail
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EIO, errno.EDQUOT])
+def test_the_old_file_survives_a_write_that_fails(tmp_path, monkeypatch, step, code):
+    path = tmp_path / "model.json"
+    write_whole(path, b"old", "The model card")
+    if step == "fsync":
+        monkeypatch.setattr(os, "fsync", failing(code))
+    else:
+        monkeypatch.setattr(Path, "replace", failing(code))
+    with pytest.raises(InputError, match="The model card could not be written") as refused:
+        write_whole(path, b"new", "The model card")
+    assert os.strerror(code) in refused.value.what
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_larger_than_the_system_allows_leaves_nothing(tmp_path):
+    program = (
+        "import resource, sys\nfrom pathlib import Path\nfrom bag_generators.errors import InputError\n"
+        "from elimipl.whole_file import write_whole\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "try:\n    write_whole(Path(sys.argv[1]) / 'a', bytes(1_000_000), 'The model')\n"
+        "except InputError as error:\n    print(error)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, tmp_path], cwd=ROOT, capture_output=True, text=True)
+    assert ended.stderr == ""
+    assert "The model could not be written" in ended.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_is_refused_before_the_work_and_left_as_it_was(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="could not be written"):
+        check_writable(tmp_path / "file" / "model", "The model")
+    check_writable(tmp_path / "new" / "deep" / "model", "The model")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_disk_that_fills_up_while_training_costs_no_epoch(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    path = tmp_path / "run.safetensors"
+    whole = fit(toy_bags(m=40), CONFIG, device="cpu")
+
+    def fill_up(report) -> None:
+        if report.epoch == 3:
+            monkeypatch.setattr(os, "fsync", failing(errno.ENOSPC))
+
+    fitted = fit(toy_bags(m=40), CONFIG, checkpoint=path, on_epoch=fill_up, device="cpu")
+    assert fitted.unsaved is not None
+    assert "No space left" in fitted.unsaved.what
+    assert len(fitted.history) == CONFIG.epochs
+    pairs = zip(fitted.network.state_dict().values(), whole.network.state_dict().values(), strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)
+    assert list(tmp_path.iterdir()) == [path]
+
+    monkeypatch.undo()  # there is room again: the run goes on from the last whole checkpoint
+    heard = []
+    resumed = fit(toy_bags(m=40), CONFIG, checkpoint=path, resume=True, on_epoch=heard.append, device="cpu")
+    assert heard[0].epoch == 3
+    assert resumed.unsaved is None
+    assert np.array_equal(resumed.weights, whole.weights)
+
+
+@pytest.fixture
+def bag_file(tmp_path) -> Path:
+    path = tmp_path / "bags.safetensors"
+    toy_bags(m=40).save(path)
+    return path
+
+
+def train(bag_file: Path, out: Path, *more: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
+    """`elimipl train` in a process of its own, which may write no file larger than `limit` bytes."""
+    command = [sys.executable, "-m", "elimipl", "train", bag_file, "--out", out, "--epochs", "3", "--hidden", "64",
+               "--quiet", *more]  # fmt: skip
+    prepare = None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, preexec_fn=prepare)
+
+
+def test_a_model_that_can_t_be_saved_is_one_sentence_and_no_half_file(bag_file, tmp_path):
+    ended = train(bag_file, tmp_path / "out", "--checkpoint", str(tmp_path / "run.ckpt"), limit=2_000)
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    assert "could not be written" in ended.stderr
+    left = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert left == [bag_file]
+
+
+def test_a_model_whose_folder_vanished_is_saved_elsewhere(bag_file, tmp_path, monkeypatch):
+    from elimipl.card import describe
+    from elimipl.commands.train import _saved
+
+    bags = BagDataset.load(bag_file)
+    fitted = fit(bags, CONFIG, device="cpu")
+    card = describe(fitted, bags, candidate_scheme="as in the data set", created_by="a test")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    path = _saved(fitted, card, tmp_path / "file" / "models")
+    assert path.exists()
+    assert path.with_suffix(".safetensors").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_rights_is_refused_before_training(bag_file, tmp_path):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o555)
+    ended = train(bag_file, locked)
+    assert ended.returncode == 2
+    assert "could not be written" in ended.stderr
