@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -26,6 +27,9 @@ PICTURES = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 all went well, 1 some files failed, 2 it was asked wrongly."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that has no × is no reason to fail
     parser = _parser()
     options = parser.parse_args(arguments)
     try:

@@ -37,11 +37,6 @@ def verdict(report: Mapping[str, Any]) -> tuple[int, str]:
     elif unknown:
         lines.append(f"{len(unknown)} of {len(pins)} pinned versions could not be looked up: {', '.join(unknown)}.")
     elif not known:
-        told = f"None of the {len(pins)} pinned versions could be looked up: no vulnerability list answers."
-        lines.append(f"{told} {OFFLINE}")
-    elif unknown:
-        lines.append(f"{len(unknown)} of {len(pins)} pinned versions could not be looked up: {', '.join(unknown)}.")
-    elif not known:
         lines.append(f"None of the {len(pins)} pinned versions has a known weakness.")
     return (1 if known else 2 if unknown else 0), "\n".join(lines)
 

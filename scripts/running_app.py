@@ -19,16 +19,18 @@ def running_app(
     log: Path | None = None,
     port: int | None = None,
     environment: Mapping[str, str | None] | None = None,
+    folder: Path = ROOT,
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Start the app, wait until it answers, give its address and process, and end it.
 
-    It runs with the settings that ship, but for the port. `environment` changes variables (None takes one away).
+    It runs with the settings that ship, but for the port. `environment` changes variables (None takes one away),
+    `folder` is the working folder.
     """
     port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     output = log.open("ab") if log else subprocess.DEVNULL
     variables = {name: value for name, value in {**os.environ, **(environment or {})}.items() if value is not None}
-    server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=variables)
+    server = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT, env=variables)
     address = f"http://localhost:{port}"
     try:
         _wait_until_healthy(address, server)

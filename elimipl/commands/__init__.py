@@ -7,6 +7,7 @@ why), 130 stopped by the person. `python -X dev -m elimipl …` shows the traceb
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -37,6 +38,9 @@ class SentenceParser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; whatever goes wrong ends in a sentence and an exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that has no ± is no reason to fail
     try:
         return _run(given)
     except KeyboardInterrupt:

@@ -35,7 +35,10 @@ def choose_model(generator: str) -> Predictor | None:
     if trained is not None:
         st.caption(_measured(trained.card))
         return trained
-    cards, problems = usable_models()
+    try:
+        cards, problems = usable_models()
+    except InputError as error:
+        cards, problems = (), (error,)
     for problem in problems:
         show_error(problem)
     fitting = [card for card in cards if card.generator == generator]

@@ -1,0 +1,110 @@
+"""In odd surroundings it starts and predicts: another alphabet, no home, a strange clock, a read-only folder."""
+
+import asyncio
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.bench_load import tile_png
+from elimipl.config import Config
+from elimipl.training import fit
+from scripts.running_app import running_app
+from scripts.simulated_visitor import Visitor
+from tests.elimipl.toy_bags import toy_bags
+from ui.log import timed
+
+ROOT = Path(__file__).resolve().parents[2]
+PICTURE = ROOT / "assets" / "samples" / "phantom-tum.png"
+# Python would rescue itself from the C locale; some installations tell it not to.
+ASCII = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+SURROUNDINGS: dict[str, dict[str, str | None]] = {
+    "ASCII only": {**ASCII},
+    "no home, strange time zone, no temporary folder": {
+        "HOME": None,
+        "USER": None,
+        "LOGNAME": None,
+        "TZ": "Mars/Olympus_Mons",
+        "TMPDIR": "/no/such/folder",
+    },
+}
+# A folder that even root can't write to, where there is one.
+LOCKED = Path("/proc") if Path("/proc/self").exists() else ROOT
+
+
+def command(*words: str, **environment: str | None) -> subprocess.CompletedProcess[bytes]:
+    """A command of the program in a folder that can't be written."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    given = {name: value for name, value in variables.items() if value is not None}
+    return subprocess.run([sys.executable, "-m", *words], cwd=LOCKED, env=given, capture_output=True)
+
+
+@pytest.mark.parametrize("surroundings", SURROUNDINGS)
+def test_the_command_line_predicts(surroundings):
+    ended = command(
+        "elimipl", "predict", "--model", "tissue7-row-elimipl", "--quiet", str(PICTURE), **SURROUNDINGS[surroundings]
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == b""
+    answer = json.loads(ended.stdout)
+    assert sum(answer["probabilities"].values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("elimipl", "--help"), ("elimipl", "models"), ("bag_generators", "--list"), ("bag_generators", str(PICTURE))],
+    ids=" ".join,
+)
+def test_a_terminal_without_our_signs_gets_the_rest(words):
+    ended = command(*words, **ASCII)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.isascii()
+
+
+def test_a_refusal_is_readable_in_ascii():
+    ended = command("elimipl", "predict", "--model", "no-such-model", str(PICTURE), **ASCII)
+    assert ended.returncode == 2
+    assert ended.stderr.isascii()
+    assert b"no-such-model" in ended.stderr
+    assert b"fault of the program" not in ended.stderr
+
+
+def test_the_app_serves_in_all_of_them_at_once_with_the_settings_that_ship(tmp_path):
+    together = {name: value for one in SURROUNDINGS.values() for name, value in one.items()}
+    log, tile = tmp_path / "log.txt", tile_png(21)
+
+    async def visit(address: str) -> tuple[dict, bool]:
+        async with Visitor(address) as visitor:
+            await visitor.run()
+            await visitor.upload("upload", "tile.png", tile)
+            return json.loads(await visitor.download("download-json")), visitor.usage_reported
+
+    with running_app(log=log, environment=together, folder=LOCKED) as (address, _):
+        exported, reported = asyncio.run(visit(address))
+    assert exported["picture"]["sha256"] == hashlib.sha256(tile).hexdigest()
+    assert exported["notice"].startswith("For teaching and research")
+    # The settings lie beside app.py and are found from any working folder.
+    assert not reported
+    assert b"Network URL" not in log.read_bytes()
+    assert b"Traceback" not in log.read_bytes()
+
+
+def test_a_clock_that_goes_backwards_disturbs_no_measurement(monkeypatch, capsys):
+    now = iter(range(10**9, 0, -3600))
+    monkeypatch.setattr(time, "time", lambda: float(next(now)))
+    with timed("predict"):
+        fitted = fit(toy_bags(m=20), Config.preset("default", hidden=8, epochs=3), device="cpu")
+    assert all(report.seconds >= 0 for report in fitted.history)
+    lines = capsys.readouterr().err.splitlines()
+    assert json.loads(lines[-1])["ms"] >= 0
+
+
+def test_no_duration_is_taken_from_the_wall_clock():
+    for folder in ("ui", "elimipl", "bag_generators", "pages"):
+        for path in (ROOT / folder).rglob("*.py"):
+            assert "time.time()" not in path.read_text(encoding="utf-8"), path
