@@ -81,12 +81,12 @@ class Cell:
 
     @property
     def cost(self) -> int:
-        """0 to 3, from seconds a split to an hour: what comes first in a run."""
+        """0 to 3, from a second a split to ten minutes: what comes first in a run."""
         if self.method == "MIPLGP":
-            return 3
+            return 2
         if self.method not in NETWORKS:
             return 0
-        return 2 if DATA[self.data].pictures else 1
+        return 3 if DATA[self.data].pictures else 1
 
 
 @dataclass(frozen=True)

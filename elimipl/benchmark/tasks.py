@@ -1,19 +1,22 @@
 """One split of one cell is a task. Each runs in a process of its own, on one thread, several side by side.
 
-A fresh process a task costs two seconds of start; in return its memory is its own, and one that dies takes nothing
-with it.
+So a task's memory is its own, and one that dies takes nothing with it. Loading the libraries takes longer than many a
+task: on Linux one process loads them and every task starts as a copy of it.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -118,12 +121,23 @@ def peak_megabytes() -> int | None:
 
 
 def _start(task: Task) -> tuple[Connection, BaseProcess]:
-    context = multiprocessing.get_context("spawn")
+    context = _context()
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(task, sender), daemon=True)
     process.start()
     sender.close()
     return receiver, process
+
+
+@lru_cache(maxsize=1)
+def _context() -> SpawnContext | ForkServerContext:
+    if sys.platform != "linux":
+        return multiprocessing.get_context("spawn")
+    # A library that has started threads can't be copied; with one thread none of them does.
+    os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
 
 
 def _work(task: Task, sender: Connection) -> None:

@@ -78,12 +78,12 @@ def test_a_round_of_all_cells_comes_before_the_next_and_cheap_cells_first(tmp_pa
     order = [(index, cell.data, cell.method) for cell, index in to_do(cells, 2, records)]
     assert order == [
         (0, "mnist", "RC-Mean"),
-        (0, "mnist", "ELIMIPL"),
         (0, "birdsong", "MIPLGP"),
+        (0, "mnist", "ELIMIPL"),
         (1, "mnist", "RC-Mean"),
         (1, "birdsong", "ELIMIPL"),
-        (1, "mnist", "ELIMIPL"),
         (1, "birdsong", "MIPLGP"),
+        (1, "mnist", "ELIMIPL"),
     ]
 
 
