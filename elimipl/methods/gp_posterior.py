@@ -18,8 +18,8 @@ _JITTER = 1e-8  # of the kernel's variance, on the diagonal of the inducing poin
 
 def bytes_needed(points: int, classes: int) -> int:
     """Memory of a posterior while it is computed and used."""
-    squares = (classes + 4) * points**2
-    return 8 * (squares + 4 * _ROWS_AT_ONCE * points)
+    squares, work = (classes + 4) * points**2, 10 * _ROWS_AT_ONCE * points
+    return 8 * (squares + work)
 
 
 class Posterior:

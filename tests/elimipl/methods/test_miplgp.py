@@ -193,12 +193,14 @@ def test_inducing_points_learn_the_separable_bags_too():
 
 def test_little_memory_means_inducing_points_and_none_a_sentence(monkeypatch):
     bags = separable_bags(30)
-    config = METHOD.config(epochs=2, inducing=10, samples=8)
-    monkeypatch.setattr(miplgp, "usable_bytes", lambda: 2_000_000)
+    config = METHOD.config(epochs=2, inducing=10, samples=8, kernel_instances=20)
+    monkeypatch.setattr(miplgp, "usable_bytes", lambda: 4_000_000)
     assert "too many for the free memory" in METHOD.fit(bags, config, device="cpu").notes[0]
-    monkeypatch.setattr(miplgp, "usable_bytes", lambda: 1000)
+    monkeypatch.setattr(miplgp, "usable_bytes", lambda: 100_000)
     with pytest.raises(InputError, match=r"10 inducing points for 5 Gaussian processes need .* Choose fewer inducing"):
         METHOD.fit(bags, config, device="cpu")
+    with pytest.raises(InputError, match=r"Fitting the kernel on 60 instances needs .* Choose fewer instances"):
+        METHOD.fit(bags, config.replace(kernel_instances=60), device="cpu")
 
 
 def test_a_container_s_limit_counts(monkeypatch, tmp_path):
