@@ -133,8 +133,8 @@ def test_figure_four_stands_beside_what_the_paper_sees_in_it(records: Records) -
     page = open_page()
     page.selectbox(key="results_view").set_value("figure 4").run()
     assert not page.exception
-    assert "So it is here, at r = 1, 2." in markdown(page)
-    assert "Here not all r have been run." in markdown(page)
+    assert "at every r. *Not all of them have been run here.*" in markdown(page)
+    assert "*Here not all r have been run.*" in markdown(page)
 
 
 def test_without_results_one_sentence_says_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
