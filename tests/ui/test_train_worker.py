@@ -2,8 +2,12 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 import threading
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,11 +17,14 @@ from elimipl.config import Config
 from elimipl.datasets.shipped import load_bag_set
 from elimipl.model_file import card_paths
 from elimipl.predictor import Predictor
+from ui.train import give_way, worker
 from ui.train import plan as plans
-from ui.train import worker
+from ui.train.give_way import GiveWay
 from ui.train.plan import Candidates, make_plan
 from ui.train.trained import model_zip
 from ui.train.worker import DONE, FAILED, STOPPED, TrainingRun, model_id_for
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -158,3 +165,47 @@ def test_too_many_numbers_are_refused(phantoms, monkeypatch):
     monkeypatch.setattr(plans, "MOST_NUMBERS", 1000)
     with pytest.raises(InputError, match="this page trains on up to 1,000"):
         make_plan("Phantoms", phantoms, Candidates("random"), Config.preset("default"))
+
+
+def test_a_training_rests_as_long_as_it_had_to_wait(monkeypatch):
+    rests = []
+    stop = threading.Event()
+    monkeypatch.setattr(stop, "wait", rests.append)
+    clocks = {
+        "monotonic": iter([0.0, 3.0, 10.0, 12.0, 20.0, 20.5, 21.0]),
+        "thread_time": iter([0.0, 0.2, 1, 3, 5, 5.4, 6]),
+    }
+    for name, times in clocks.items():
+        monkeypatch.setattr(give_way.time, name, lambda times=times: next(times))
+    manners = GiveWay()
+    for _ in range(3):
+        manners.rest(stop)
+    assert rests == pytest.approx([give_way.LONGEST_REST, 0.0, 0.1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no niceness of their own")
+def test_only_the_thread_that_trains_stands_back(phantoms):
+    here = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    heard = []
+    run = TrainingRun(
+        plan_of(phantoms),
+        "mine",
+        lambda: heard.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())) or True,
+    )
+    finished(run)
+    assert set(heard) == {max(here, give_way.NICENESS)}
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == here
+
+
+def test_a_server_that_is_stopped_ends_its_trainings_first():
+    program = (
+        "from elimipl.config import Config\nfrom elimipl.datasets.shipped import load_bag_set\n"
+        "from ui.train.plan import Candidates, make_plan\nfrom ui.train.worker import TrainingRun\n"
+        "config = Config.preset('default', hidden=256, epochs=100_000)\n"
+        "plan = make_plan('x', load_bag_set('phantoms-sbn'), Candidates('random'), config)\n"
+        "run = TrainingRun(plan, 'mine')\n"
+        "while run.progress.epoch < 2:\n    run.join(0.01)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stderr.splitlines()[-1])["outcome"] == "stopped"

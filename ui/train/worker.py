@@ -22,6 +22,7 @@ from elimipl.reports import EpochReport
 from elimipl.scope import derive_thresholds
 from elimipl.training import Fitted, fit
 from ui.log import FAULT, REFUSED, log_event, model_name, raised_in
+from ui.train.give_way import GiveWay
 from ui.train.plan import Plan
 
 PATIENCE = 10.0  # seconds a run goes on after its visitor was last there; a lost connection often comes back
@@ -113,7 +114,7 @@ class TrainingRun:
 
     def _run(self) -> None:
         try:
-            plan = self.plan
+            plan, self._manners = self.plan, GiveWay()
             fitted = fit(
                 plan.training,
                 plan.config,
@@ -160,6 +161,8 @@ class TrainingRun:
         if self.plan.pace is not None:
             due = self._began + self.progress.epoch / self.plan.pace
             self._stop.wait(max(0.0, due - now))
+        else:
+            self._manners.rest(self._stop)
         return self._stop.is_set() or now - self._last_watched > PATIENCE
 
 
