@@ -1,19 +1,23 @@
 """Many pictures at once: one answer or one reason for each, never a stop."""
 
+import csv
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from bag_generators import InputError, generate, load
+from bag_generators.errors import printable
 from bag_generators.quality import measure
 from elimipl.predictor import Predictor
 from elimipl.scope import check
 from ui.log import model_name, picture_name, timed
 
 SHOWN_NAME = 80
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# Where a cell begins: at the beginning, and for a spreadsheet that parts cells by semicolons after each of those.
+FORMULA_START = re.compile(r"(^|;)(\s*)(?=[=+\-@＝＋－＠])")
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,10 @@ def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
             image = load(data)
             bag = generate(card.generator, image, **card.generator_params)
             prediction = predictor.predict(bag)
+        checks = check(measure(image).numbers(), predictor, bag, prediction)
     except InputError as error:
         return BatchRow(name, refused=str(error))
-    failed = [item.reason for item in check(measure(image).numbers(), predictor, bag, prediction) if not item.passed]
+    failed = [item.reason for item in checks if not item.passed]
     notes = " ".join([*image.notes, *failed])
     return BatchRow(name, prediction.label, prediction.probability, not failed, notes)
 
@@ -60,11 +65,15 @@ def batch_table(rows: Sequence[BatchRow]) -> pd.DataFrame:
 
 
 def batch_csv(rows: Sequence[BatchRow]) -> str:
-    """The rows as CSV in which no spreadsheet takes a file name for a formula."""
+    """The rows as CSV in which no spreadsheet takes a name for a formula."""
     table = batch_table(rows)
-    for column in ("file", "notes", "refused"):
-        table[column] = table[column].map(lambda text: f"'{text}" if text.startswith(FORMULA_STARTS) else text)
-    return table.to_csv(index=False)
+    for column in ("file", "label", "notes", "refused"):
+        table[column] = table[column].map(_defused)
+    return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+
+
+def _defused(text: str) -> str:
+    return FORMULA_START.sub(r"\1\2'", text)
 
 
 def batch_json(rows: Sequence[BatchRow]) -> str:
@@ -74,5 +83,5 @@ def batch_json(rows: Sequence[BatchRow]) -> str:
 
 def shown_name(name: str) -> str:
     """A file name fit to be shown: no control or direction marks, not longer than a line."""
-    plain = "".join(letter if letter.isprintable() else "�" for letter in name)
+    plain = printable(name)
     return plain if len(plain) <= SHOWN_NAME else f"{plain[:50]}…{plain[-29:]}"

@@ -85,7 +85,7 @@ def test_a_class_name_is_text_not_markup():
     space = LabelSpace.of(["<b>a</b>", "a very long class name", "c"])
     figure = drawn(weight_bars(np.eye(3), np.ones((3, 3), bool), np.arange(3), space, LIGHT))
     ticks = figure["layout"]["xaxis"]["ticktext"]
-    assert "&lt;b>a" in ticks[0]
+    assert "&lt;b&gt;a" in ticks[0]
     assert "a very long…" in ticks[1]
 
 

@@ -7,6 +7,7 @@ from bag_generators.samples import Sample
 from elimipl.crowd import Crowd, annotate
 from elimipl.labels import LabelSpace
 from ui import wording
+from ui.page import escape, option_text
 
 BY_SAMPLE, BY_CROWD, BY_HAND = "sample", "crowd", "hand"
 
@@ -53,6 +54,7 @@ def _by_hand(labels: LabelSpace) -> np.ndarray:
         options=labels.names,
         selection_mode="multi",
         default=labels.names,
+        format_func=option_text,
         key=f"candidates_{labels.id}",
         bind="query-params",
         label_visibility="collapsed",
@@ -69,5 +71,5 @@ def _what_they_said(crowd: Crowd, labels: LabelSpace) -> str:
     lines = []
     for number, (votes, top) in enumerate(zip(crowd.votes[:, 0], crowd.tops[:, 0], strict=True), start=1):
         others = [labels.names[index] for index in np.flatnonzero(votes) if index != top]
-        lines.append(f"Annotator {number}: {', '.join([labels.names[top], *others])}")
+        lines.append(f"Annotator {number}: {escape(', '.join([labels.names[top], *others]))}")
     return "  \n".join(lines)

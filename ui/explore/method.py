@@ -7,7 +7,7 @@ from elimipl.card import Card
 from elimipl.predictor import Predictor, usable_models
 from ui import wording
 from ui.cached import predictor
-from ui.page import show_error
+from ui.page import escape, show_error
 from ui.train.trained import choose_trained
 
 
@@ -86,4 +86,4 @@ def _measured(card: Card) -> str:
     if accuracy is None:
         return wording.NO_ACCURACY
     spread = f" ± {accuracy.std:.3f}" if accuracy.std is not None else ""
-    return f"Accuracy {accuracy.value:.3f}{spread} (n = {accuracy.n}, {accuracy.split})."
+    return f"Accuracy {accuracy.value:.3f}{spread} (n = {accuracy.n}, {escape(accuracy.split)})."

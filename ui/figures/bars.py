@@ -4,6 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from elimipl.labels import LabelSpace
+from ui.figures.plain_text import plain
 from ui.palette import Palette
 
 
@@ -20,7 +21,7 @@ def class_bars(
     probabilities, candidates, before: (k,)
     """
     figure = go.Figure()
-    names = list(labels.names)
+    names = [plain(name) for name in labels.names]
     if before is not None:
         figure.add_bar(
             x=before,

@@ -4,6 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bag_generators import Bag
+from ui.figures.plain_text import plain
 from ui.palette import Palette
 from ui.score_scale import ColouredScores
 
@@ -40,7 +41,7 @@ def add_heatmap(
         opacity=OPACITIES[START_OPACITY],
         hoverinfo="skip",  # the click targets on top answer, with the raw value
         colorbar={
-            "title": {"text": title, "side": "right"},
+            "title": {"text": plain(title), "side": "right"},
             "thickness": 12,
             "outlinewidth": 0,
             "tickfont": {"color": palette.text},

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bag_generators import Bag, TissueImage
+from ui.figures.plain_text import plain
 from ui.palette import Palette
 
 DISPLAY_LONG_SIDE = 1024  # px; a figure is sent whole whenever it changes
@@ -98,7 +99,7 @@ def add_click_targets(figure: go.Figure, bag: Bag, scores: np.ndarray, palette: 
         selected={"marker": {"opacity": 1, "color": palette.chosen}},
         unselected={"marker": {"opacity": 0}},
         customdata=[index for _, _, index in points],
-        text=[f"{title} {scores[index]:.4f}, rank {ranks[index]} of {len(scores)}" for _, _, index in points],
+        text=[f"{plain(title)} {scores[index]:.4f}, rank {ranks[index]} of {len(scores)}" for _, _, index in points],
         hovertemplate="instance %{customdata}<br>%{text}<extra></extra>",
         name="instances",
     )

@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from bag_generators import TissueImage
 from elimipl.labels import LabelSpace
+from ui.figures.plain_text import plain
 from ui.figures.tissue import picture_figure
 from ui.palette import Palette
 
@@ -60,7 +61,7 @@ def _add_classes(figure: go.Figure, classified: list[MapTile], size: int, labels
             left, top, right, bottom = tile.x, tile.y, tile.x + size, tile.y + size
             xs.extend([left, right, right, left, left, None])
             ys.extend([top, top, bottom, bottom, top, None])
-        colour = labels.colours[index]
+        colour, name = labels.colours[index], plain(labels.names[index])
         figure.add_scatter(
             x=xs,
             y=ys,
@@ -69,7 +70,7 @@ def _add_classes(figure: go.Figure, classified: list[MapTile], size: int, labels
             fillcolor=_transparent(colour, 0.45),
             line={"color": colour, "width": 1.5},
             hoverinfo="skip",
-            name=f"{labels.names[index]} ({len(members)})",
+            name=f"{name} ({len(members)})",
         )
         figure.add_scatter(
             x=[tile.x + size / 2 for tile in members],
@@ -77,7 +78,7 @@ def _add_classes(figure: go.Figure, classified: list[MapTile], size: int, labels
             mode="markers",
             marker={"symbol": "square", "size": 34, "opacity": 0},
             customdata=[[tile.x, tile.y, tile.probability] for tile in members],
-            hovertemplate=labels.names[index] + " %{customdata[2]:.0%}<extra></extra>",
+            hovertemplate=name + " %{customdata[2]:.0%}<extra></extra>",
             showlegend=False,
             name="tiles",
         )

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from elimipl.labels import LabelSpace
+from ui.figures.plain_text import plain
 from ui.palette import Palette
 
 COLUMNS = 3
@@ -36,7 +37,7 @@ def weight_bars(
                 "xaxis": f"x{ending}",
                 "yaxis": f"y{ending}",
                 "marker": {"color": [palette.true if c == label else palette.candidate for c in range(len(share))]},
-                "customdata": list(space.names),
+                "customdata": [plain(name) for name in space.names],
                 "hovertemplate": "%{customdata}: %{y:.1%}<extra></extra>",
             }
         )
@@ -111,6 +112,5 @@ def _tick(name: str, is_candidate: bool, palette: Palette) -> str:
 
 
 def _short(name: str) -> str:
-    """A class name that fits under a bar and is no markup: `<` is how Plotly's tags begin."""
-    plain = name.replace("&", "&amp;").replace("<", "&lt;")
-    return plain if len(name) <= 12 else f"{plain[:11]}…"
+    """A class name that fits under a bar and is no markup."""
+    return plain(name if len(name) <= 12 else f"{name[:11]}…")
