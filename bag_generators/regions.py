@@ -45,10 +45,11 @@ class Regions(ABC):
     @abstractmethod
     def __len__(self) -> int: ...
 
-    def paint(self, scores: Scores, shape: Size | None = None) -> np.ndarray:
+    def paint(self, scores: Scores, shape: Size | None = None, rows: slice = slice(None)) -> np.ndarray:
         """Scores (n,) as a (H, W) float64 map: overlaps are averaged, what no region covers is NaN.
 
         With another `shape`, each pixel of the map takes the score of the picture's pixel under its centre.
+        `rows` asks for a part of the map: all of a large picture takes 300 MB.
         """
         x_edges, y_edges, values = self.grid(scores)
         values = np.pad(values, 1, constant_values=np.nan)  # beyond the outermost edges
@@ -56,7 +57,7 @@ class Regions(ABC):
             np.searchsorted(cuts, (2 * np.arange(wanted) + 1) * actual // (2 * wanted), "right")
             for cuts, wanted, actual in zip((y_edges, x_edges), shape or self.shape, self.shape, strict=True)
         )
-        return values[y][:, x]
+        return values[y[rows]][:, x]
 
     @abstractmethod
     def grid(self, scores: Scores) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -183,13 +184,20 @@ class LabelRegions(Regions):
     def __len__(self) -> int:
         return self._count
 
-    @cached_property
+    @property
     def labels(self) -> np.ndarray:
-        """The instance of every pixel, (H, W) int, −1 for none; read-only."""
-        y_edges, x_edges = self._edges
-        labels = self.cells.repeat(np.diff(y_edges), axis=0).repeat(np.diff(x_edges), axis=1)
-        labels.flags.writeable = False
-        return labels
+        """The instance of every pixel, (H, W) int, −1 for none; made anew each time, because bags are kept."""
+        height, width = self.shape
+        return self._labels((0, 0, width, height))
+
+    def _labels(self, box: Box) -> np.ndarray:
+        """The instance of every pixel in a box that begins and ends at edges of cells."""
+        spans = []
+        for cuts, start, end in zip(self._edges, (box[1], box[0]), (box[3], box[2]), strict=True):
+            first, last = np.searchsorted(cuts, (start, end))
+            spans.append((slice(first, last), np.diff(cuts[first : last + 1])))
+        (rows, heights), (columns, widths) = spans
+        return self.cells[rows, columns].repeat(heights, axis=0).repeat(widths, axis=1)
 
     def grid(self, scores: Scores) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         y_edges, x_edges = self._edges
@@ -199,7 +207,9 @@ class LabelRegions(Regions):
         height, width = self.shape
         if not (0 <= x < width and 0 <= y < height):
             return None
-        label = int(self.labels[int(y), int(x)])
+        y_edges, x_edges = self._edges
+        row, column = (int(np.searchsorted(cuts, int(at), "right")) - 1 for cuts, at in ((y_edges, y), (x_edges, x)))
+        label = int(self.cells[row, column])
         return None if label < 0 else label
 
     def outline(self, i: int) -> list[np.ndarray]:
@@ -230,9 +240,8 @@ class LabelRegions(Regions):
 
     def crop(self, image: TissueImage, i: int) -> np.ndarray:
         """The part of the picture inside `box(i)`, (h, w, 3) uint8, other instances faded to white."""
-        x0, y0, x1, y1 = self.box(i)
         crop = super().crop(image, i)
-        np.copyto(crop, _FADED[crop], where=(self.labels[y0:y1, x0:x1] != i)[:, :, None])
+        np.copyto(crop, _FADED[crop], where=(self._labels(self.box(i)) != i)[:, :, None])
         return crop
 
     @cached_property

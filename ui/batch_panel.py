@@ -1,6 +1,7 @@
 """The Batch page's widgets: files in, a table and its downloads out."""
 
 import hashlib
+from itertools import accumulate
 
 import streamlit as st
 
@@ -11,10 +12,11 @@ from ui.download import download_button
 from ui.log import model_name
 
 MOST_FILES = 500
+MOST_BYTES = 500 * 2**20
 
 
 def choose_files() -> list[tuple[str, bytes]]:
-    """Names and bytes of the chosen files."""
+    """Names and bytes of the chosen files, as far as they stay within the limits."""
     uploads = st.file_uploader(
         wording.BATCH_UPLOAD_LABEL,
         type=list(wording.UPLOAD_TYPES),
@@ -22,11 +24,17 @@ def choose_files() -> list[tuple[str, bytes]]:
         help=wording.UPLOAD_HELP,
         key="batch",
     )
-    if len(uploads) > MOST_FILES:
-        st.warning(f"Only the first {MOST_FILES} of {len(uploads)} files are classified.", icon=":material/warning:")
     if not uploads:
         st.info(wording.BATCH_EMPTY, icon=":material/upload_file:")
-    return [(upload.name, upload.getvalue()) for upload in uploads[:MOST_FILES]]
+    sizes = accumulate(upload.size for upload in uploads[:MOST_FILES])
+    within = sum(size <= MOST_BYTES for size in sizes)
+    if within < len(uploads):
+        st.warning(
+            f"Only the first {within} of {len(uploads)} files are classified: at most {MOST_FILES} files and "
+            f"{MOST_BYTES // 2**20} MB in all.",
+            icon=":material/warning:",
+        )
+    return [(upload.name, upload.getvalue()) for upload in uploads[:within]]
 
 
 def show_rows(files: list[tuple[str, bytes]], predictor: Predictor) -> None:

@@ -9,6 +9,7 @@ from ui import wording
 from ui.log import REFUSED, log_event, raised_in
 from ui.outside import stay_inside
 from ui.threads import one_thread_each
+from ui.upload_limit import bound_uploads
 
 ICON = Path(__file__).resolve().parents[1] / "assets" / "icon.png"
 # Streamlit leaves much room around the page and keeps columns side by side down to the width of a phone. Panels (a
@@ -30,6 +31,7 @@ def start_page(title: str) -> None:
     st.html(STYLE)
     one_thread_each()
     stay_inside()
+    bound_uploads()
     with st.sidebar:
         for path, label, icon in wording.PAGES:
             st.page_link(path, label=label, icon=icon)
@@ -50,5 +52,13 @@ def show_notes(notes: tuple[str, ...]) -> None:
 
 
 def escape(text: str) -> str:
-    """User text as plain text inside Markdown: no formatting, links, HTML, maths or emoji codes."""
-    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#+-!|~$:^" else letter for letter in text)
+    """User text as plain text inside Markdown: no formatting, named links, pictures, HTML, maths or emoji codes."""
+    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#+-!|~$:^&" else letter for letter in text)
+
+
+def option_text(text: str) -> str:
+    """The same for an option of pills or a segmented control, whose text is also what stands in a link.
+
+    Only what can begin markup is marked, so that ordinary names read in the address as they are.
+    """
+    return "".join(f"\\{letter}" if letter in "\\`*[]<>~$:&" else letter for letter in text)

@@ -11,17 +11,21 @@ from ui.figures.heatmap import SIGNED_COLOUR_MAP
 from ui.score_scale import ColouredScores
 
 STEPS = 256
+BAND = 512  # px; a large picture is blended in bands, all of it as floats would take gigabytes
 
 
 def painted_png(analysis: Analysis, scores: ColouredScores, colours: str, opacity: float = 0.6) -> bytes:
     """The map laid over the picture with the given opacity; what no instance covers stays as it is."""
-    painted = analysis.bag.regions.paint(scores.values)
-    covered = np.isfinite(painted)
-    share = (np.where(covered, painted, scores.low) - scores.low) / (1.0 - scores.low)
     table = _colour_table(SIGNED_COLOUR_MAP if scores.signed else colours)
-    layer = table[np.clip((share * (STEPS - 1)).round().astype(int), 0, STEPS - 1)]
-    weight = opacity * covered[..., None]
-    blended = np.rint(analysis.image.pixels * (1 - weight) + layer * weight).astype(np.uint8)
+    blended = analysis.image.pixels.copy()
+    for top in range(0, len(blended), BAND):
+        rows = slice(top, top + BAND)
+        painted = analysis.bag.regions.paint(scores.values, rows=rows)
+        covered = np.isfinite(painted)
+        share = (np.where(covered, painted, scores.low) - scores.low) / (1.0 - scores.low)
+        layer = table[np.clip((share * (STEPS - 1)).round().astype(int), 0, STEPS - 1)]
+        weight = opacity * covered[..., None]
+        blended[rows] = np.rint(blended[rows] * (1 - weight) + layer * weight)
     out = io.BytesIO()
     Image.fromarray(blended).save(out, "PNG")
     return out.getvalue()

@@ -14,6 +14,7 @@ from ui.exports.provenance import provenance_json
 from ui.palette import LIGHT
 from ui.score_scale import SCALES, coloured
 
+PRINT_SIDE = 1600
 STYLE = """
 body {font: 14px/1.5 system-ui, sans-serif; color: #1F1B24; max-width: 860px; margin: 2rem auto; padding: 0 1rem}
 h1 {font-size: 1.6rem} h2 {font-size: 1.1rem; margin-top: 1.6rem; border-bottom: 1px solid #ddd}
@@ -31,6 +32,7 @@ def html_report(analysis: Analysis) -> str:
     """The whole report as one HTML text."""
     prediction = analysis.prediction
     map_png = painted_png(analysis, coloured(prediction.attention, SCALES[0]), "Cividis")
+    picture, painted = (_data_uri(_at_print_size(png)) for png in (_png(analysis.image.pixels), map_png))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{escape(wording.APP_TITLE)}: report</title>
 <style>{STYLE}</style></head><body>
@@ -38,8 +40,8 @@ def html_report(analysis: Analysis) -> str:
 <p class="notice">{escape(wording.NOT_A_DEVICE)}</p>
 {_warnings(analysis)}
 <div class="pictures">
-<figure><img alt="The picture" src="{_data_uri(_png(analysis.image.pixels))}"><figcaption>Picture</figcaption></figure>
-<figure><img alt="Attention on the picture" src="{_data_uri(map_png)}">
+<figure><img alt="The picture" src="{picture}"><figcaption>Picture</figcaption></figure>
+<figure><img alt="Attention on the picture" src="{painted}">
 <figcaption>Attention, {prediction.attention.min():.3f} to {prediction.attention.max():.3f}</figcaption></figure>
 </div>
 <h2>Class probabilities</h2>
@@ -88,6 +90,15 @@ def _png(pixels: np.ndarray) -> bytes:
     out = io.BytesIO()
     Image.fromarray(pixels).save(out, "PNG")
     return out.getvalue()
+
+
+def _at_print_size(png: bytes) -> bytes:
+    """The same picture, at most `PRINT_SIDE` px: a page has no room for more, and a browser no memory."""
+    with Image.open(io.BytesIO(png)) as picture:
+        if max(picture.size) <= PRINT_SIDE:
+            return png
+        picture.thumbnail((PRINT_SIDE, PRINT_SIDE), Image.Resampling.BOX)
+        return _png(np.asarray(picture))
 
 
 def _data_uri(png: bytes) -> str:
