@@ -120,6 +120,12 @@ def test_tissue_says_that_the_papers_numbers_are_about_other_tiles(records: Reco
     assert "Difference" not in page.dataframe[0].value.columns
 
 
+def test_curves_are_drawn_for_methods_that_were_run(records: Records) -> None:
+    curves = drawn_chart(open_page(), "results-curves")["data"]
+    assert [trace["name"] for trace in curves] == ["ELIMIPL", "the paper", "DEMIPL", "the paper"]
+    np.testing.assert_allclose(numbers(curves[0]["x"]), [1, 2])
+
+
 def test_a_table_of_which_nothing_was_run_shows_the_paper(records: Records) -> None:
     page = open_page()
     page.selectbox(key="results_view").set_value("table 5").run()
@@ -127,6 +133,7 @@ def test_a_table_of_which_nothing_was_run_shows_the_paper(records: Records) -> N
     assert not page.exception
     assert any("Nothing of this has been run yet" in item.value for item in page.info)
     assert [trace["name"] for trace in drawn_chart(page, "results-bars")["data"]] == ["one split", "the paper"]
+    assert len(page.get("plotly_chart")) == 1
 
 
 def test_figure_four_stands_beside_what_the_paper_sees_in_it(records: Records) -> None:

@@ -49,10 +49,13 @@ def show_costs(choice: Choice) -> None:
 
 
 def show_curves(choice: Choice) -> None:
-    """Accuracy over r, with the paper's observations beside it for its Figure 4."""
+    """Accuracy over r of the methods that were run, with the paper's observations beside it for its Figure 4."""
     if choice.view.rs == (CROWD,):
         return
-    curves = {method: {r: choice.row(method, r) for r in choice.view.rs} for method in choice.methods}
+    every = {method: {r: choice.row(method, r) for r in choice.view.rs} for method in choice.methods}
+    curves = {method: rows for method, rows in every.items() if any(row.accuracies for row in rows.values())}
+    if not curves:
+        return
     st.subheader(wording.CURVES_HEADING, anchor=False)
     beside = choice.view.id == "figure 4"
     with st.container(key="panels-curves"):
