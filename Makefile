@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: app test lint audit bench reproduce models clean
+.PHONY: app test lint audit fuzz bench reproduce models clean
 
 $(INSTALLED): requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,12 @@ lint: $(INSTALLED)
 # Needs the internet; without it one sentence says so.
 audit: $(INSTALLED)
 	$(PY) scripts/audit_pins.py
+
+# Guided by coverage where Atheris can be installed; it is needed for nothing else, so it is no requirement.
+FUZZ_SECONDS ?= 120
+fuzz: $(INSTALLED)
+	-$(PY) -m pip install --quiet --disable-pip-version-check atheris==3.0.0
+	$(PY) -m fuzz --seconds $(FUZZ_SECONDS)
 
 bench: $(INSTALLED)
 	for script in benchmarks/bench_*.py; do $(PY) $$script || exit 1; done
