@@ -58,7 +58,7 @@ def to_rgb(picture: Image.Image, storage: Storage) -> tuple[np.ndarray, list[str
         pixels, transparency_notes = _composited_on_white(picture.convert("RGBA"))
         notes += transparency_notes
     else:
-        pixels = np.array(picture.convert("RGB"), order="C")
+        pixels = _array(picture)
     if storage.wide_colours:
         notes.append(_checked_wide(pixels))
     if _is_grey(pixels):
@@ -99,10 +99,15 @@ def _composited_on_white(picture: Image.Image) -> tuple[np.ndarray, list[str]]:
     if highest == 0:
         raise InputError("The picture is fully transparent.", "Export it again without transparency.")
     if lowest == 255:
-        return np.array(picture.convert("RGB"), order="C"), []
+        return _array(picture), []
     paper = Image.new("RGBA", picture.size, "white")
     paper.alpha_composite(picture)
-    return np.array(paper.convert("RGB"), order="C"), ["Transparent parts were laid on white."]
+    return _array(paper), ["Transparent parts were laid on white."]
+
+
+def _array(picture: Image.Image) -> np.ndarray:
+    """RGB values without a copy more than needed: of forty million pixels each takes 120 MB."""
+    return np.ascontiguousarray(picture if picture.mode == "RGB" else picture.convert("RGB"))
 
 
 def _checked_wide(pixels: np.ndarray) -> str:

@@ -10,7 +10,7 @@ import struct
 
 from bag_generators.tiff_pages import directories
 
-MOST_PNG_CHUNKS = 100_000
+MOST_PNG_CHUNKS = 50_000
 MOST_JPEG_SEGMENTS = 20_000
 MOST_JPEG_SCANS = 500
 MOST_TIFF_ENTRIES = 4_096
