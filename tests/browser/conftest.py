@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
@@ -27,9 +28,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def app_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the app writes while it runs."""
+    return tmp_path_factory.mktemp("server") / "log.txt"
+
+
+@pytest.fixture(scope="session")
+def app_address(server_log: Path) -> Iterator[str]:
     """Address of a freshly started app."""
-    with running_app(log=tmp_path_factory.mktemp("server") / "log.txt") as (address, _):
+    with running_app(log=server_log) as (address, _):
         yield address
 
 

@@ -85,8 +85,19 @@ def test_a_removed_upload_is_not_shown_again_after_a_refused_one(page):
     upload(page, SOUND)
     assert bars(page) != sample
     page.file_uploader(key="upload").set_value(None).run()
+    assert bars(page) == sample
+    page.run()
     upload(page, b"no picture")
     assert bars(page) == sample
+
+
+def test_a_browser_takes_the_old_file_away_before_it_sends_the_new_one(page):
+    upload(page, SOUND)
+    before = bars(page)
+    page.file_uploader(key="upload").set_value(None).run()
+    assert bars(page) != before
+    upload(page, b"no picture")
+    assert bars(page) == before
 
 
 def test_what_was_converted_is_noted(page):

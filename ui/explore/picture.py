@@ -32,8 +32,7 @@ def choose_picture() -> Picture | None:
     upload = st.file_uploader(
         wording.UPLOAD_LABEL, type=list(wording.UPLOAD_TYPES), help=wording.UPLOAD_HELP, key="upload"
     )
-    if upload is None:
-        st.session_state.pop("upload_seen", None)
+    _forget_upload(gone=upload is None)
     own = None if upload is None else _uploaded(upload.file_id, upload.getvalue())
     chosen = _choose_sample(samples, disabled=own is not None) if samples else None
     try:
@@ -94,6 +93,16 @@ def _uploaded(file_id: str, data: bytes) -> TissueImage | None:
         show_error(seen.refusal)
         st.caption(wording.STILL_SHOWN)
     return seen.image
+
+
+def _forget_upload(gone: bool) -> None:
+    """Forget the upload when the page runs a second time without one.
+
+    A browser that replaces a file takes the old one away first, and the page runs once in between.
+    """
+    if gone and st.session_state.get("upload_gone"):
+        st.session_state.pop("upload_seen", None)
+    st.session_state["upload_gone"] = gone
 
 
 def _look_at(file_id: str, data: bytes, before: TissueImage | None) -> _Seen:
