@@ -39,6 +39,7 @@ class Visitor:
         """Parts of the page that asked to be run again, with their interval in seconds."""
         self.usage_reported = True
         """Whether the server told the tab to report its use to Streamlit."""
+        self._page_hash = ""
         self._values: dict[str, WidgetState] = {}
         self._socket: ClientConnection
 
@@ -66,6 +67,7 @@ class Visitor:
         message = BackMsg()
         state = message.rerun_script
         state.query_string, state.page_name, state.fragment_id = query, self.page, fragment
+        state.page_script_hash = self._page_hash
         state.widget_states.widgets.extend(self._values.values())
         await self.send(message.SerializeToString())
         self._values = {name: value for name, value in self._values.items() if not value.HasField("trigger_value")}
@@ -167,6 +169,8 @@ class Visitor:
             self.texts = []
             if not message.metadata.run.fragment_ids:
                 self.elements, self.fragments = {}, {}
+        elif kind == "navigation":
+            self._page_hash = message.navigation.page_script_hash
         elif kind == "auto_rerun":
             self.fragments[message.auto_rerun.fragment_id] = message.auto_rerun.interval
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":

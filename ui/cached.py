@@ -5,10 +5,23 @@ Everything kept here is read-only, so one copy can serve every visitor who has t
 
 import streamlit as st
 
-from bag_generators import Bag, TissueImage, generate
+from bag_generators import Bag, InputError, TissueImage, generate
 from elimipl import explain
-from elimipl.predictor import Predictor
+from elimipl.card import Card
+from elimipl.model_file import card_paths
+from elimipl.predictor import Predictor, usable_models
 from ui.log import picture_name, timed
+
+
+def shipped_models() -> tuple[tuple[Card, ...], tuple[InputError, ...]]:
+    """The models that can be used and what is wrong with the others; read again when a card has changed."""
+    cards = [(str(path), path.stat()) for path in card_paths().values()]
+    return _models(tuple((path, card.st_mtime_ns, card.st_size) for path, card in cards))
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _models(stamps: tuple[tuple[str, int, int], ...]) -> tuple[tuple[Card, ...], tuple[InputError, ...]]:
+    return usable_models()
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -4,9 +4,9 @@ import streamlit as st
 
 from bag_generators import GENERATORS, InputError
 from elimipl.card import Card
-from elimipl.predictor import Predictor, usable_models
+from elimipl.predictor import Predictor
 from ui import wording
-from ui.cached import predictor
+from ui.cached import predictor, shipped_models
 from ui.page import escape, show_error
 from ui.train.trained import choose_trained
 
@@ -36,7 +36,7 @@ def choose_model(generator: str) -> Predictor | None:
         st.caption(_measured(trained.card))
         return trained
     try:
-        cards, problems = usable_models()
+        cards, problems = shipped_models()
     except InputError as error:
         cards, problems = (), (error,)
     for problem in problems:

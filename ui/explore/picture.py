@@ -64,7 +64,8 @@ def _gallery(samples: dict[str, Sample]) -> None:
     columns = st.columns(3)
     for place, sample in enumerate(samples.values()):
         with columns[place % 3]:
-            st.image(str(sample.folder / sample.file), width="stretch", alt=sample.title)
+            # As they are: Streamlit would turn them all into JPEGs each time the page is run.
+            st.image(str(sample.folder / sample.file), width="stretch", output_format="PNG", alt=sample.title)
             st.button(
                 sample.title, key=f"use-{sample.id}", on_click=_use, args=(sample.id,), type="tertiary", width="stretch"
             )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bag_generators import GENERATORS, Bag, TissueImage
-from elimipl.predictor import Prediction, usable_models
-from ui.cached import bag_of, predictor
+from elimipl.predictor import Prediction
+from ui.cached import bag_of, predictor, shipped_models
 
 MODELS = "tissue7-{generator}-elimipl"
 
@@ -32,7 +32,7 @@ class Described:
 
 def four_bags(image: TissueImage) -> Mapping[str, Described]:
     """The bag of every generator, made as its model asks for it."""
-    cards = {card.id: card for card in usable_models()[0]}
+    cards = {card.id: card for card in shipped_models()[0]}
     described = {}
     for name in GENERATORS:
         card = cards.get(MODELS.format(generator=name))
