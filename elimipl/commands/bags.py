@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from bag_generators import GENERATORS
+from bag_generators.errors import printable
 from elimipl.commands import arguments
 from elimipl.datasets.tiles import bags_from_tiles, find_tiles
 from elimipl.labels import LESION5, TISSUE7
@@ -49,6 +50,6 @@ def run(args: argparse.Namespace) -> int:
     dataset = arguments.with_candidates(built.dataset, args, "true labels").dataset
     dataset.save(args.out)
     for path, error in built.refused:
-        print(f"{path}: {error}", file=sys.stderr)
+        print(f"{printable(str(path))}: {error}", file=sys.stderr)
     print(f"{args.out}: {dataset}, candidate sets of {dataset.candidates.sum(axis=1).mean():.2f} labels on average.")
     return 1 if built.refused else 0

@@ -34,7 +34,8 @@ def run(args: argparse.Namespace) -> int:
             line = _line(predictor, made, outcome.notes) if isinstance(made, Bag) else {"error": str(made)}
             failed |= "error" in line
             bar.update()
-            print(json.dumps({"file": str(file), "model": card.id, **line}, ensure_ascii=False), flush=True)
+            named = {"file": str(file).encode("utf-8", "replace").decode(), "model": card.id}
+            print(json.dumps({**named, **line}, ensure_ascii=False), flush=True)
     return 1 if failed else 0
 
 

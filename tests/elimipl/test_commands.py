@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -114,6 +115,16 @@ def test_train_writes_a_model_that_predicts(data, tiles, tmp_path, capsys):
     assert blue["notes"] == []
     assert gone.keys() == {"file", "model", "error"}
     assert "gone.png" in gone["error"]
+
+
+def test_predict_survives_a_name_that_is_no_text(toy_folder, tiles, tmp_path):
+    name = os.fsencode(tmp_path) + b"/\xff\n.png"
+    Path(os.fsdecode(name)).write_bytes((tiles / "pink" / "0.png").read_bytes())
+    command = [sys.executable, "-m", "elimipl", "predict", "--model", "toy-row-elimipl", "--folder", toy_folder, name]
+    done = subprocess.run([*command, "--quiet"], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["file"].endswith("/?\n.png")
+    assert len(done.stdout.splitlines()) == 1
 
 
 def test_predict_without_a_failure_ends_well(toy_folder, tiles, capsys):

@@ -9,7 +9,9 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from elimipl.dataset import BagDataset
 from elimipl.datasets.shipped import load_bag_set
+from elimipl.labels import LabelSpace
 from elimipl.variants import METHODS
 from tests.ui.figure_json import drawn_chart
 
@@ -132,6 +134,13 @@ def test_a_zip_of_class_folders(page):
 def test_a_bad_upload_gets_a_sentence(page, name, content, sentence):
     upload(page, name, content)
     assert sentence in page.error[0].value.replace("\\", "")
+
+
+def test_bags_of_more_classes_than_a_page_can_show(page, tmp_path):
+    space = LabelSpace.of([f"class {number}" for number in range(51)])
+    BagDataset.from_bags([np.ones((2, 3))] * 51, space, np.arange(51)).save(tmp_path / "bags.safetensors")
+    upload(page, "bags.safetensors", (tmp_path / "bags.safetensors").read_bytes())
+    assert "51 classes; this page shows up to 50" in page.error[0].value.replace("\\", "")
 
 
 def test_nothing_uploaded_asks_for_a_file(page):

@@ -11,7 +11,7 @@ from bag_generators import GENERATORS, InputError
 from elimipl.dataset import BagDataset
 from elimipl.datasets.shipped import load_bag_set
 from elimipl.datasets.sklearn_digits import build_digits
-from elimipl.datasets.tile_zip import bags_from_zip
+from elimipl.datasets.tile_zip import MOST_CLASSES, bags_from_zip
 from ui.page import escape
 from ui.teach import train_wording as wording
 
@@ -114,6 +114,11 @@ def _from_bag_file(content: bytes) -> Data:
         ) from None
     if len(dataset.label_space) < 3:
         raise InputError("The bags are of two classes only.", "Candidate sets need at least three to leave one out.")
+    if len(dataset.label_space) > MOST_CLASSES:
+        raise InputError(
+            f"The bags are of {len(dataset.label_space):,} classes; this page shows up to {MOST_CLASSES}.",
+            "Use fewer classes here, or train with “python -m elimipl train”.",
+        )
     return Data(wording.DATA_TITLES[OWN], dataset, bool((dataset.candidates.sum(axis=1) > 1).any()))
 
 
