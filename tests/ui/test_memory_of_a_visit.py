@@ -121,7 +121,7 @@ def test_painting_a_large_picture_takes_little_more_than_the_picture(large):
     png = painted_png(analysis, coloured(analysis.prediction.attention, "linear"), "Cividis")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 6 * large.pixels.nbytes + len(png)
+    assert peak < 3 * large.pixels.nbytes + 2 * len(png)
 
 
 def test_the_largest_picture_is_bounded():

@@ -11,7 +11,7 @@ from ui.figures.heatmap import SIGNED_COLOUR_MAP
 from ui.score_scale import ColouredScores
 
 STEPS = 256
-BAND = 512  # px; a large picture is blended in bands, all of it as floats would take gigabytes
+BAND = 64  # px; a large picture is blended in bands, all of it as floats would take gigabytes
 
 
 def painted_png(analysis: Analysis, scores: ColouredScores, colours: str, opacity: float = 0.6) -> bytes:
