@@ -10,6 +10,7 @@ that are reported. The number is the accuracy on the untouched tiles left out.
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from elimipl.splits import stratified_splits  # noqa: E402
 from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out  # noqa: E402
 from scripts.shipped_models.progress import Bar  # noqa: E402
 from scripts.shipped_models.pseudo_slides import slide_folds  # noqa: E402
-from scripts.shipped_models.recipes import GENTLE, RECIPES, SMALL, Recipe  # noqa: E402
+from scripts.shipped_models.recipes import GENTLE, RECIPES, SMALL, WIDE, Recipe  # noqa: E402
 from scripts.shipped_models.tile_sets import tile_sets  # noqa: E402
 from scripts.shipped_models.tiles import tile_bags, with_crowd  # noqa: E402
 
@@ -31,15 +32,17 @@ STAINS = ("none", "density", "tones")
 
 
 def candidates(space: str, generator: str) -> dict[str, Recipe]:
-    """The recipes that are compared, by name; the shipped one is among them."""
+    """The shipped recipe, and others that differ from it in stain and extractor or in the network."""
     shipped = RECIPES[space, generator]
-    stains = ("none",) if generator == "sift" else STAINS
     found = {"shipped": shipped}
-    for stain in stains:
+    for stain in ("none",) if generator == "sift" else STAINS:
         for extractor in ("identity", "context"):
-            for name, settings in (("μ .1, γ 1", SMALL), ("μ .03, γ .3", GENTLE)):
-                recipe = Recipe(stain, shipped.copies, {**settings, "extractor": extractor})
-                found[f"{stain}, {extractor}, {name}"] = recipe
+            found[f"{stain}, {extractor}"] = replace(
+                shipped, stain=stain, settings={**shipped.settings, "extractor": extractor}
+            )
+    extractor = shipped.settings.get("extractor", "identity")
+    for name, settings in (("small", SMALL), ("gentle", GENTLE), ("wide", WIDE)):
+        found[f"{name} network"] = replace(shipped, settings={**settings, "extractor": extractor})
     return found
 
 
