@@ -1,11 +1,13 @@
 """The frame of every page: title, navigation, the one line that says what this is not, and errors."""
 
+import re
 from pathlib import Path
 
 import streamlit as st
 
 from bag_generators import InputError
 from ui import wording
+from ui.garbage import spare_what_stays
 from ui.log import REFUSED, log_event, raised_in
 from ui.outside import stay_inside
 from ui.threads import one_thread_each
@@ -25,12 +27,17 @@ STYLE = """<style>
 </style>"""
 
 
+WORD_JOINER = "\u2060"  # takes no room and breaks no line
+_FOUND_ANYWAY = re.compile(r"(?<=www)(?=\.)|(?<=:)(?=//|[\w+-]+[:/])|(?<=@)(?=\w)", re.IGNORECASE)
+
+
 def start_page(title: str) -> None:
     """Call first on every page."""
     st.set_page_config(page_title=f"{title} · {wording.APP_TITLE}", page_icon=str(ICON), layout="wide")
     st.html(STYLE)
     one_thread_each()
     stay_inside()
+    spare_what_stays()
     bound_uploads()
     with st.sidebar:
         for path, label, icon in wording.PAGES:
@@ -52,8 +59,8 @@ def show_notes(notes: tuple[str, ...]) -> None:
 
 
 def escape(text: str) -> str:
-    """User text as plain text inside Markdown: no formatting, named links, pictures, HTML, maths or emoji codes."""
-    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#+-!|~$:^&" else letter for letter in text)
+    """User text as plain text inside Markdown: no formatting, links, HTML, maths, icons or emoji codes."""
+    return _marked(text, "\\`*_{}[]()<>#+-!|~$:^&")
 
 
 def option_text(text: str) -> str:
@@ -61,4 +68,10 @@ def option_text(text: str) -> str:
 
     Only what can begin markup is marked, so that ordinary names read in the address as they are.
     """
-    return "".join(f"\\{letter}" if letter in "\\`*[]<>~$:&" else letter for letter in text)
+    return _marked(text, "\\`*[]<>~$:&")
+
+
+def _marked(text: str, letters: str) -> str:
+    """Backslashes before `letters`; addresses and icons, which Streamlit finds in spite of them, are broken up."""
+    broken = _FOUND_ANYWAY.sub(WORD_JOINER, text)
+    return "".join(f"\\{letter}" if letter in letters else letter for letter in broken)
