@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 import json
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -30,7 +31,7 @@ from ui.figures.heatmap import add_heatmap
 from ui.figures.tissue import add_click_targets, picture_figure
 from ui.figures.tissue_map import MapTile, overview_figure
 from ui.figures.weights import weight_bars
-from ui.page import escape, option_text
+from ui.page import WORD_JOINER, escape, option_text
 from ui.palette import LIGHT
 from ui.score_scale import coloured
 
@@ -41,7 +42,7 @@ CLASSES = (
     "=cmd|'/c calc'!A1",
     "![p](http://example.com/p.png)",
     ":red[:material/home:] $x$ `c` **b** ~~s~~",
-    "%{customdata} &lt;b&gt;",
+    "%{customdata} &lt;b&gt; www.example.com a@example.org",
     "</script><script>alert(1)</script>",
 )
 NASTY = LabelSpace.of(CLASSES, id="nasty")
@@ -161,8 +162,9 @@ def test_markdown_begins_nothing_in_a_name(name):
     for told, marks in ((escape(name), r"`*_[]<>$:!&"), (option_text(name), r"`*[]<>$:&")):
         plain = told.replace("\\\\", "")
         assert not any(letter in marks and plain[place - 1 : place] != "\\" for place, letter in enumerate(plain))
+        assert not re.search(r"(?i)://|www\.|@\w|:material/", told.replace("\\", ""))
     if not set(name) & set("\\"):
-        assert escape(name).replace("\\", "") == name
+        assert escape(name).replace("\\", "").replace(WORD_JOINER, "") == name
 
 
 def test_ordinary_class_names_stand_in_a_link_as_they_are():
