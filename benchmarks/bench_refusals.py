@@ -85,7 +85,7 @@ def show_and_save(rows: dict) -> None:
     print(
         f"\n{len(refused)} refused; the dearest took {worst['ms']:.1f} ms and {worst['mb']:.1f} MB (allowed: {ALLOWED})"
     )
-    told = {"allowed": ALLOWED, "worst": worst, "over": over, "files": rows}
+    told = {"allowed": ALLOWED, "worst": worst, "over": over, "files": refused, "largest_allowed": rows[LARGEST]}
     target = ROOT / "benchmarks" / "results" / "refusals.json"
     target.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"written to {target.relative_to(ROOT)}")
