@@ -11,13 +11,14 @@ import struct
 from bag_generators.tiff_pages import directories
 
 MOST_PNG_CHUNKS = 50_000
-MOST_JPEG_SEGMENTS = 20_000
+MOST_JPEG_SEGMENTS = 10_000
 MOST_JPEG_SCANS = 500
 MOST_TIFF_ENTRIES = 4_096
 MOST_TIFF_STRIPS = 200_000
 MOST_RUN_LENGTH_PIXELS = 4_000_000
 MOST_RUN_LENGTH_BYTES = 4 * 2**20
 
+_PNG_CHUNK = struct.Struct(">I4s")
 _START_OF_SCAN, _NO_LENGTH = 0xDA, (0x01, *range(0xD0, 0xDA))  # markers of a JPEG
 _STRIP_OFFSETS, _TILE_OFFSETS = 273, 324  # tags of a TIFF
 
@@ -29,13 +30,15 @@ def why_slow(kind: str, data: bytes) -> str | None:
 
 
 def _png(data: bytes) -> str | None:
-    position, chunks = 8, 0
-    while position + 8 <= len(data) and data[position + 4 : position + 8] != b"IEND":
-        chunks += 1
-        if chunks > MOST_PNG_CHUNKS:
-            return f"more than {MOST_PNG_CHUNKS:,} chunks"
-        position += 12 + int.from_bytes(data[position : position + 4], "big")
-    return None
+    position, last = 8, len(data) - 8
+    for _ in range(MOST_PNG_CHUNKS):
+        if position > last:
+            return None
+        length, name = _PNG_CHUNK.unpack_from(data, position)
+        if name == b"IEND":
+            return None
+        position += 12 + length
+    return f"more than {MOST_PNG_CHUNKS:,} chunks"
 
 
 def _jpeg(data: bytes) -> str | None:
