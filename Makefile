@@ -38,6 +38,7 @@ fuzz: $(INSTALLED)
 
 bench: $(INSTALLED)
 	for script in benchmarks/bench_*.py; do $(PY) $$script || exit 1; done
+	$(PY) scripts/update_security.py
 
 # Hours; goes on where it was stopped.
 reproduce: $(INSTALLED)

@@ -1,0 +1,132 @@
+"""Write the results in SECURITY.md and benchmarks/results/hardening.md from what was measured, so that they stay true.
+
+python scripts/update_security.py          # fill the tables from benchmarks/results/
+python scripts/update_security.py --test   # run the tests that are counted there first (some minutes)
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from scripts.bad_inputs.table import INPUTS, Outcome  # noqa: E402
+from scripts.update_readme import filled  # noqa: E402
+
+RESULTS = ROOT / "benchmarks" / "results"
+GROUPS = {
+    "bad pictures through the loader": ["tests/bag_generators/test_bad_inputs.py"],
+    "bad pictures through the pages": ["tests/pages/test_bad_inputs.py"],
+    "bad pictures in a real browser": ["tests/browser/test_bad_inputs.py"],
+    "harmful model cards, weights, bag files and zips": ["tests/elimipl/test_hostile_files.py"],
+    "names, labels and texts of strangers": ["tests/ui/test_names_of_strangers.py"],
+    "what one visit may keep or use": ["tests/ui/test_memory_of_a_visit.py"],
+    "hostile requests to a running server": ["tests/server/test_security.py"],
+    "visitors side by side at a running server": ["tests/server/test_visitors.py"],
+    "faults: disk, model files, surroundings, kill -9": ["tests/faults", "tests/elimipl/test_checkpoint.py"],
+    "faults: server killed with a page open": ["tests/browser/test_restart.py"],
+}
+
+TOLD = {
+    Outcome.REFUSED: "refused by the loader:",
+    Outcome.UNFIT: "refused by the generators:",
+    Outcome.NOTED: "opened with a note:",
+    Outcome.DOUBTED: "opened and marked unreliable:",
+    Outcome.TAKEN: "sound after all, opened:",
+}
+
+
+def counted(paths: list[str]) -> dict[str, int]:
+    """Run some tests; how many there were and how many passed."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "--junitxml", str(report), *paths]
+        subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.DEVNULL)
+        suite = ElementTree.parse(report).getroot()[0]
+    number = {name: int(suite.get(name, "0")) for name in ("tests", "failures", "errors", "skipped")}
+    tried = number["tests"] - number["skipped"]
+    return {"tried": tried, "held": tried - number["failures"] - number["errors"]}
+
+
+def measured(name: str) -> dict[str, Any]:
+    """A file of results."""
+    return dict(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def results_table() -> str:
+    """What was tried and what held: tests, refusals, load."""
+    lines = ["| what was tried | how much | result |", "|---|---|---|"]
+    for group, count in measured("hardening").items():
+        lines.append(f"| {group} | {_tests(count['tried'])} | {_tests(count['held'])} passed |")
+    lines.insert(2, _inputs_row())
+    refusals = measured("refusals")
+    worst, allowed = refusals["worst"], refusals["allowed"]
+    lines.append(
+        f"| pictures to be refused before they are decoded | {len(refusals['files'])} files | at most "
+        f"{worst['ms']:.0f} ms and {worst['mb']:.1f} MB (allowed: {allowed['ms']} ms, {allowed['mb']} MB) |"
+    )
+    lines += _fuzz_rows()
+    load = measured("load")
+    for row in load["crowds"]:
+        switch = row["actions"]["switch generator"]
+        lines.append(
+            f"| {row['crowd']} | {sum(action['n'] for action in row['actions'].values()):,} actions | "
+            f"{row['errors']} errors, {row['foreign_results']} results of somebody else; another generator takes "
+            f"{switch['p50_ms'] / 1000:.1f} s (p95 {switch['p95_ms'] / 1000:.1f} s); server {row['memory_mb']} MB |"
+        )
+    lines.append(
+        f"| p95 of the others beside a training | | × {load['p95_rise_by_training']:.2f} (allowed: × "
+        f"{load['allowed_rise']:.0f}) |"
+    )
+    low, high = load["thinking_seconds"]
+    told = (
+        f"\nLoad: {load['cores']} cores, shared with other programs (load average {load['load_average_before']:.1f}"
+        f" before the run); everybody thinks {low:.0f} to {high:.0f} s between two actions."
+    )
+    return "\n".join([*lines, told])
+
+
+def _inputs_row() -> str:
+    outcomes = Counter(row.outcome for row in INPUTS)
+    told = ", ".join(f"{TOLD[outcome]} {count}" for outcome, count in outcomes.most_common())
+    return f"| bad pictures in all | {len(INPUTS)} files | {told} |"
+
+
+def _tests(count: int) -> str:
+    return f"{count} test" if count == 1 else f"{count} tests"
+
+
+def _fuzz_rows() -> list[str]:
+    if not (RESULTS / "fuzz.json").is_file():
+        return []
+    readers = measured("fuzz")
+    runs, seconds, findings = (
+        sum(reader[name] for reader in readers.values()) for name in ("executions", "seconds", "findings")
+    )
+    return [f"| fuzzing of {len(readers)} readers | {runs:,} runs in {seconds / 60:.0f} min | {findings} findings |"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--test", action="store_true", help="run the tests that are counted")
+    if parser.parse_args().test:
+        counts = {}
+        for group, paths in GROUPS.items():
+            counts[group] = counted(paths)
+            print(group, counts[group], flush=True)
+        (RESULTS / "hardening.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
+    table = results_table()
+    (RESULTS / "hardening.md").write_text(f"# What the app withstood\n\n{table}\n", encoding="utf-8")
+    document = ROOT / "SECURITY.md"
+    document.write_text(filled(document.read_text(encoding="utf-8"), "results", table), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
