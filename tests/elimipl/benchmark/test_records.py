@@ -28,14 +28,14 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: str) -> None:
 def test_mean_and_deviation_are_those_of_the_splits(tmp_path: Path) -> None:
     records = Records(tmp_path / "benchmark.json")
     for index, accuracy in enumerate((0.5, 0.7, 0.9)):
-        told = {"peak_mb": 100, "notes": ["Used inducing points."]} if index else {"peak_mb": None}
+        told = {"peak_mb": 100 if index else None, "notes": [f"Used {index + 10} inducing points."]}
         records.add(CELL, Config(), BAGS, index, split(accuracy, **told))
     measured = Records(tmp_path / "benchmark.json").measured(CELL)
     assert measured is not None
     assert measured.mean == pytest.approx(0.7)
     assert measured.std == pytest.approx((0.08 / 3) ** 0.5)
     assert (measured.average("seconds"), measured.average("peak_mb"), measured.average("cpu_seconds")) == (2, 100, None)
-    assert measured.notes == ("Used inducing points.",)
+    assert measured.notes == ("Used 10 inducing points.",)
 
 
 def test_two_runs_can_share_a_file(tmp_path: Path) -> None:
