@@ -1,7 +1,6 @@
 """The parts of the Doctor page. Nothing that may be broken is imported at the top: it has to work when others don't."""
 
 import tempfile
-from collections import Counter
 from pathlib import Path
 
 import streamlit as st
@@ -15,7 +14,6 @@ WELL = "Everything is as it should be."
 BROKEN_FRAME = "Part of the app can't be loaded, so the other pages may not open. The findings say what is missing."
 STAY_VALID = 30  # seconds; reading every model anew for each visitor would be a way to keep the server busy
 ICONS = {PASS: ":material/check_circle:", WARN: ":material/warning:", FAIL: ":material/error:"}
-COLOURS = {PASS: "green", WARN: "orange", FAIL: "red"}
 
 
 def start_doctor_page() -> None:
@@ -38,25 +36,20 @@ def show_findings() -> None:
         findings.clear()
     with st.spinner("Looking…"):
         found = findings()
-    counts = Counter(check.status for check in found)
-    if counts[PASS] == len(found):
+    if all(check.status == PASS for check in found):
         st.success(WELL, icon=ICONS[PASS])
-    for check in sorted(found, key=lambda check: (FAIL, WARN, PASS).index(check.status)):
-        if check.status == PASS:
-            st.markdown(_line(check))
-        else:
-            show = st.error if check.status == FAIL else st.warning
-            show(f"**{_plain(check.what)}** {_plain(check.fix)}".rstrip(), icon=ICONS[check.status])
+    for status, show in ((FAIL, st.error), (WARN, st.warning)):
+        for check in found:
+            if check.status == status:
+                show(f"**{_plain(check.what)}** {_plain(check.fix)}".rstrip(), icon=ICONS[status])
+    passed = [f":green[{ICONS[PASS]}] {_plain(check.what)}" for check in found if check.status == PASS]
+    st.markdown("  \n".join(passed))
 
 
 @st.cache_resource(ttl=STAY_VALID, max_entries=1, show_spinner=False)
 def findings() -> tuple[Check, ...]:
     """All findings of the doctor, with the machine's folders called by what they are for."""
     return tuple(Check(check.status, _without_paths(check.what), _without_paths(check.fix)) for check in examine())
-
-
-def _line(check: Check) -> str:
-    return f":{COLOURS[check.status]}[{ICONS[check.status]}] {_plain(check.what)}"
 
 
 def _without_paths(text: str) -> str:
