@@ -39,7 +39,7 @@ TOLD = {
     Outcome.UNFIT: "refused by the generators:",
     Outcome.NOTED: "opened with a note:",
     Outcome.DOUBTED: "opened and marked unreliable:",
-    Outcome.TAKEN: "sound after all, opened:",
+    Outcome.TAKEN: "sound after all:",
 }
 
 
@@ -95,7 +95,7 @@ def results_table() -> str:
 
 def _inputs_row() -> str:
     outcomes = Counter(row.outcome for row in INPUTS)
-    told = ", ".join(f"{TOLD[outcome]} {count}" for outcome, count in outcomes.most_common())
+    told = "; ".join(f"{TOLD[outcome]} {count}" for outcome, count in outcomes.most_common())
     return f"| bad pictures in all | {len(INPUTS)} files | {told} |"
 
 
