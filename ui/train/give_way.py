@@ -18,8 +18,9 @@ class GiveWay:
 
     def __init__(self) -> None:
         if sys.platform == "linux":  # the only system on which threads have a niceness of their own
+            thread = threading.get_native_id()
             with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+                os.setpriority(os.PRIO_PROCESS, thread, max(NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
         self._start_counting()
 
     def rest(self, stop: threading.Event) -> None:
