@@ -46,7 +46,8 @@ def _is_error(message: ConsoleMessage) -> bool:
     Streamlit itself asks in vain at times: below a page on a deep link, and for a picture of the run before.
     """
     asked_in_vain = message.text.startswith("Failed to load resource") and "404" in message.text
-    return message.type == "error" and not asked_in_vain
+    told_of_it = message.text.startswith("Client Error: Image source error")
+    return message.type == "error" and not asked_in_vain and not told_of_it
 
 
 @pytest.fixture

@@ -29,28 +29,37 @@ DOZEN = (
 NASTY_NAME = '"><img src=x onerror=alert(1)> **b** [l](http:example) =1+1.png'
 
 
-def settled(page: Page) -> None:
-    """Wait until the server has nothing left to send."""
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=60_000)
+SHOWN = """() => {
+    const [map, bars] = ['overlay', 'class-bars'].map(k => document.querySelector(`.st-key-${k} .js-plotly-plot`));
+    const drawn = map && bars && map.layout && map.layout.images && bars._fullData;
+    return drawn ? [map.layout.images[0].source, bars._fullData.flatMap(trace => Array.from(trace.x))] : null;
+}"""
 
 
-def shown(page: Page) -> tuple[str, list[float]]:
-    """The picture on the page and the bars beside it."""
-    page.locator(".st-key-overlay .js-plotly-plot").first.wait_for(timeout=60_000)
-    return page.evaluate(
-        """() => [
-            document.querySelector('.st-key-overlay .js-plotly-plot').layout.images[0].source,
-            document.querySelector('.st-key-class-bars .js-plotly-plot')._fullData.flatMap(t => Array.from(t.x))
-        ]"""
-    )
+def shown(page: Page) -> list:
+    """The picture on the page and the bars beside it, once the page has come to rest."""
+    page.wait_for_function(SHOWN, timeout=60_000)
+    before = None
+    for _ in range(60):
+        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=60_000)
+        now = page.evaluate(SHOWN)
+        if now is not None and now == before:
+            return now
+        before = now
+        page.wait_for_timeout(500)
+    raise AssertionError("the page never came to rest")
+
+
+def shown_instead_of(page: Page, before: list) -> list:
+    """The same, once it is another picture."""
+    page.wait_for_function(f"before => (({SHOWN})() || [before])[0] !== before", arg=before[0], timeout=60_000)
+    return shown(page)
 
 
 def upload(page: Page, path: Path) -> None:
-    """Choose a file and wait until the page names it and has come to rest."""
+    """Choose a file and wait until the page names it."""
     page.locator("input[type=file]").set_input_files(path)
-    expect(page.get_by_test_id("stSidebar").get_by_title(path.name)).to_be_visible(timeout=30_000)
-    page.wait_for_timeout(300)
-    settled(page)
+    expect(page.get_by_test_id("stSidebar").get_by_title(path.name)).to_be_visible(timeout=60_000)
 
 
 def test_a_dozen_bad_inputs(page: Page, app_address: str, server_log: Path, tmp_path: Path) -> None:
@@ -59,26 +68,30 @@ def test_a_dozen_bad_inputs(page: Page, app_address: str, server_log: Path, tmp_
     sound = tmp_path / NASTY_NAME
     sound.write_bytes((sample.folder / sample.file).read_bytes())
     page.goto(app_address)
-    shown(page)
+    first = shown(page)
     upload(page, sound)
-    expect(page.get_by_text(wording.UPLOAD_IN_USE)).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(wording.UPLOAD_IN_USE)).to_be_visible(timeout=60_000)
     expect(page.locator("img[src=x]")).to_have_count(0)
-    before = shown(page)
+    before = shown_instead_of(page, first)
     for name in DOZEN:
         row = rows[name]
         path = tmp_path / name
         path.write_bytes(row.make())
         upload(page, path)
         said = page.get_by_test_id("stAlert").filter(has_text=row.says)
-        expect(said, name).to_be_visible(timeout=30_000)
+        expect(said, name).to_be_visible(timeout=60_000)
         expect(page.get_by_test_id("stException"), name).to_have_count(0)
         if row.outcome in (Outcome.REFUSED, Outcome.UNFIT):
             expect(page.get_by_text(wording.STILL_SHOWN), name).to_be_visible()
             assert shown(page) == before, name
         else:
-            before = shown(page)
+            before = shown_instead_of(page, before)
     upload(page, sound)
-    expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
+    expect(page.get_by_test_id("stAlertContentError")).to_have_count(0, timeout=60_000)
+    shown_instead_of(page, before)
+    page.wait_for_function(
+        "() => Array.from(document.images).every(one => one.complete && one.naturalWidth > 0)", timeout=60_000
+    )
     log = server_log.read_text(encoding="utf-8", errors="replace")
     assert "Traceback" not in log
     assert "onerror" not in log
