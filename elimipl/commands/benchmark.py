@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tables = [id_.removeprefix("table ") for id_ in VIEWS if id_.startswith("table ")]
     parser.add_argument("--table", action="append", choices=tables, default=[], help="a table of the paper")
     parser.add_argument("--figure", action="append", choices=["4"], default=[], help="a figure of the paper")
-    parser.add_argument("--study", action="store_true", help="Birdsong with other shares of positive instances")
+    parser.add_argument("--study", action="store_true", help="bags with other shares of positive instances")
     parser.add_argument("--only", nargs="+", metavar="DATA", help=f"leave other data sets out ({', '.join(DATA)})")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"leave other methods out ({', '.join(METHODS)})")
     parser.add_argument("--r", nargs="+", type=int, metavar="N", help="leave other numbers of false positives out")
