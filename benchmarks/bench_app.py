@@ -107,6 +107,7 @@ def explore(page: Page, address: str, process: subprocess.Popen[bytes], repeats:
         keep("upload 224 px", [upload(visitor, tile_file(folder, seed, 224)) for seed in range(repeats)])
         keep("figures at 1000 px", [upload(visitor, tile_file(folder, seed, 1000)) for seed in range(repeats)])
         clicks = []
+        page.wait_for_timeout(2000)  # the last picture may be drawn once more
         plot = page.locator(".st-key-overlay .nsewdrag").first
         for number in range(repeats):
             plot.scroll_into_view_if_needed()
