@@ -81,11 +81,11 @@ def bare_click(page: Page, address: str, repeats: int) -> float:
 
 
 def upload(visitor: Visitor, path: Path) -> tuple[float, int]:
-    """Upload a picture and wait until its own figure is drawn."""
+    """Upload a picture and wait until its own figure is drawn: in between the page shows the sample once more."""
     visitor.page.evaluate(f"() => {{ {DRAWN}.dataset.old = 'yes'; window.last = {DRAWN}.layout.images[0].source }}")
     return visitor.timed(
         lambda: visitor.page.locator("input[type=file]").set_input_files(path),
-        f"{DRAWN} && {DRAWN}.layout && {DRAWN}.layout.images[0].source !== window.last",
+        f"{DRAWN} && {DRAWN}.layout && ![window.last, window.sample].includes({DRAWN}.layout.images[0].source)",
     )
 
 
@@ -94,6 +94,7 @@ def explore(page: Page, address: str, process: subprocess.Popen[bytes], repeats:
     page.goto(address + "/?sample=Tumour+%28phantom%29&generator=SBN&whole=true")
     page.wait_for_function(f"() => {DRAWN}", timeout=120_000)
     visitor.idle()
+    page.evaluate(f"() => {{ window.sample = {DRAWN}.layout.images[0].source }}")
     results: dict[str, dict[str, float]] = {}
 
     def keep(name: str, runs: list[tuple[float, int]]) -> None:

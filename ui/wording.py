@@ -122,7 +122,7 @@ TAKE_AWAY_HELP = {
 
 FIGURE_FIVE_HEADING = "Scores of all instances"
 REMOVE_LABEL = "Remove"
-FEATURES_INTRO = "Differs from the training tiles most in:"
+FEATURES_INTRO = "Stands out in:"
 
 BATCH_INTRO = (
     f"Classify many tiles at once. Every file gets a row: an answer, or the reason why there is none. {EXPECTED_SCALE}"

@@ -11,7 +11,7 @@ from ui.palette import current_palette
 
 BARS_CONFIG = {"displayModeBar": False, "responsive": True}
 EXTREMES = 3
-MOST_FEATURES = 3
+MOST_FEATURES = 2
 PATCH_WIDTH = 150  # screen px
 
 
@@ -25,7 +25,7 @@ def show_detail(analysis: Analysis, scores: np.ndarray) -> None:
     """The chosen instance: its patch, score, rank and what sets it apart. Few elements, so that a click is light."""
     chosen = _chosen(scores)
     rank = int((scores > scores[chosen]).sum()) + 1
-    with st.container(horizontal=True, key="detail"):
+    with st.container(horizontal=True):
         st.image(analysis.bag.regions.crop(analysis.image, chosen), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
         st.markdown(
             f"**Instance {chosen}** · score {scores[chosen]:.4f} · rank {rank} of {len(scores)}  \n"
