@@ -34,9 +34,9 @@ SMALL = {
     "epochs": 40,
     "dropout": 0.3,
 }
-# Less weight on the conjugate labels: a little better for Row on left-out pseudo-slides, see results/recipes.json.
+# Less weight on the conjugate labels: was a little better for Row on left-out pseudo-slides.
 GENTLE = {**SMALL, "mu": 0.03, "gamma": 0.3}
-# A wide embedding with larger steps: KMeansSeg has few and short instances, and its bags took much from it.
+# A wide embedding with larger steps, for KMeansSeg's few and short instances: see benchmarks/results/recipes.json.
 WIDE = {
     **SMALL,
     "hidden": 512,
