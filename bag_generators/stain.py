@@ -34,7 +34,16 @@ def _step(density: np.ndarray, middle: float, steepness: float) -> np.ndarray:
 
 
 _TONES = np.rint(np.stack([_step(DENSITY, 0.2, 20), np.arange(256), _step(DENSITY, 0.6, 12)], axis=1)).astype(np.uint8)
-_CHANNELS = MappingProxyType({"tones": {"red": "paleness", "blue": "lightness"}})
+_CHANNELS = MappingProxyType(
+    {
+        "tones": {
+            "red": "paleness",
+            "blue": "lightness",
+            "blueness (Cb)": "lightness beside the other tones (Cb)",
+            "redness (Cr)": "paleness beside the other tones (Cr)",
+        }
+    }
+)
 """What channels are called after a method that changes their meaning."""
 
 # Haematoxylin and eosin (rows) as unit optical densities, and the strongest of each, as in Macenko's own reference.

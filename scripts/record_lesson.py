@@ -11,8 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,8 @@ from elimipl.dataset import BagDataset
 from elimipl.datasets.mixed_bags import Recipe, mix_bags
 from elimipl.datasets.phantoms import build_phantoms
 from elimipl.datasets.sklearn_digits import LABEL_SPACE, TARGETS
-from elimipl.network import build_network
-from elimipl.reports import EpochReport
-from elimipl.scaling import fit_scaler
-from elimipl.training import Fitted, fit
+from elimipl.staged import stages
+from elimipl.training import fit
 from elimipl.whole_file import write_whole
 
 OUT = Path(__file__).resolve().parents[1] / "assets" / "lessons" / "recorded_runs.json"
@@ -74,32 +71,6 @@ def digit_bags(r: int, seed: int) -> tuple[BagDataset, BagDataset]:
             )
         )
     return parts[0], parts[1]
-
-
-def stages(dataset: BagDataset, config: Config, epochs: Sequence[int]) -> Iterator[tuple[int, Fitted]]:
-    """The model before training and after each of `epochs`: one run, stopped and taken up again."""
-    scaler = fit_scaler(dataset.instances, config.scaling)
-    untrained = build_network(config, dataset.dim, dataset.n_classes)
-    yield 0, Fitted(untrained, config, scaler, np.zeros(0), ())
-    with tempfile.TemporaryDirectory() as folder:
-        for epoch in epochs:
-            stopper = _StopAfter(epoch)
-            fitted = fit(
-                dataset, config, on_epoch=stopper.hear, should_stop=stopper.reached,
-                checkpoint=Path(folder) / "run.safetensors", resume=True, device="cpu",
-            )  # fmt: skip
-            yield epoch, fitted
-
-
-class _StopAfter:
-    def __init__(self, epoch: int) -> None:
-        self._last, self._now = epoch, 0
-
-    def hear(self, report: EpochReport) -> None:
-        self._now = report.epoch
-
-    def reached(self) -> bool:
-        return self._now >= self._last
 
 
 def watch_attention(train: BagDataset, held_out: BagDataset, shown: Sequence[int]) -> dict[str, Any]:

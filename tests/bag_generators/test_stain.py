@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
 from bag_generators import load
-from bag_generators.stain import STAINS, normalise
+from bag_generators.stain import STAINS, channel_name, normalise
 from tests.bag_generators.references.pictures import KINDS, flat, picture
 
 METHODS = [name for name in STAINS if name != "none"]
@@ -100,3 +100,9 @@ def test_real_slides_come_closer_to_each_other(method: str, shared_data: Path) -
     ours, theirs = "lesion5/train/healthy", "tissue7/train/NORM"
     before = np.abs(mean_colours(ours, "none") - mean_colours(theirs, "none")).mean()
     assert np.abs(mean_colours(ours, method) - mean_colours(theirs, method)).mean() < before
+
+
+def test_tones_have_no_hue_so_no_feature_is_called_after_one():
+    colours = ("red", "blueness (Cb)", "redness (Cr)")
+    assert not [name for name in colours if set(channel_name(name, "tones").split()) & {"red", "redness", "blueness"}]
+    assert [channel_name(name, "none") for name in colours] == list(colours)
