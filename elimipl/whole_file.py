@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import FileLock
 
 from bag_generators.errors import InputError
 
@@ -35,6 +39,21 @@ def write_whole(path: Path, content: bytes, what: str) -> None:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         raise _refusal(path, what, error) from None
+
+
+@contextmanager
+def only_writer(path: Path, what: str) -> Iterator[None]:
+    """Wait until no other process is between reading and writing `path`, and keep others out meanwhile."""
+    lock = FileLock(path.with_name(f".{path.name}.lock"))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except OSError as error:
+        raise _refusal(path, what, error) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _refusal(path: Path, what: str, error: OSError) -> InputError:

@@ -1,8 +1,8 @@
 """The results file: every finished split of every cell with what is needed to run it again.
 
 One JSON file: {"cells": {name: {data, r, method, settings, bags, splits: {index: …}, failures: {index: sentence}}}}. It
-is written whole after each split. What is in the file is read again before, so that two runs on different cells can
-share it.
+is written whole after each split. What is in the file is read again before, with other writers kept out meanwhile, so
+that two runs on different cells can share it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from bag_generators.errors import InputError
 from elimipl.benchmark.cells import Cell
 from elimipl.config import Config
 from elimipl.methods.settings import Settings
-from elimipl.whole_file import write_whole
+from elimipl.whole_file import only_writer, write_whole
 
 AnyConfig = Config | Settings
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 FILE = "benchmark.json"
+_WHAT = "The results file"
 
 
 @dataclass(frozen=True)
@@ -112,16 +113,18 @@ class Records:
 
     def add(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any], index: int, split: Mapping[str, Any]) -> None:
         """Note a finished split and write the file."""
-        kept = self._kept(cell, config, bags)
-        kept["splits"] = _by_number({**kept["splits"], str(index): dict(split)})
-        kept.get("failures", {}).pop(str(index), None)
-        self._write()
+        with only_writer(self.path, _WHAT):
+            kept = self._kept(cell, config, bags)
+            kept["splits"] = _by_number({**kept["splits"], str(index): dict(split)})
+            kept.get("failures", {}).pop(str(index), None)
+            self._write()
 
     def add_failure(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any], index: int, told: str) -> None:
         """Note why a split failed; it is tried again the next time."""
-        kept = self._kept(cell, config, bags)
-        kept["failures"] = _by_number({**kept.get("failures", {}), str(index): told})
-        self._write()
+        with only_writer(self.path, _WHAT):
+            kept = self._kept(cell, config, bags)
+            kept["failures"] = _by_number({**kept.get("failures", {}), str(index): told})
+            self._write()
 
     def _kept(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any]) -> dict[str, Any]:
         self.read()
@@ -139,7 +142,7 @@ class Records:
         return kept
 
     def _write(self) -> None:
-        write_whole(self.path, as_json(self.cells).encode(), "The results file")
+        write_whole(self.path, as_json(self.cells).encode(), _WHAT)
 
 
 def as_json(cells: Mapping[str, Any]) -> str:

@@ -7,6 +7,8 @@
 - DEMIPL's λ_a is known for MNIST only, .001, and FMNIST takes the same. Birdsong takes .0001: with .001 DEMIPL hardly
   learned at r = 2 (.385, against .672). `benchmarks/results/findings.md` tells how many settings were tried. SIVAL
   and CRC-MIPL (Row: .001) take .0001, too.
+- Pictures are standardised with one mean and one deviation for all pixels. Pixel by pixel, the few strokes that reach
+  the margin would be up to 144 deviations large (`scripts/choose_picture_scaling.py` compares).
 
 **Tissue tiles**: all networks have the settings of the shipped models, which were chosen on training tiles only.
 There are no augmented copies here; fewer bags a step make up for the missing steps.
@@ -14,7 +16,7 @@ There are no augmented copies here; fewer bags a step make up for the missing st
 Variants share ELIMIPL's settings. ELIMIPL-entropy is our own method, not a variant: it has the `default` preset (plain
 softmax, μ = .1, γ = 1), and on pictures the authors' steps and width. The authors' head can't carry it: with it and
 μ = .1 Birdsong of another seed came out at .379 instead of .792. Methods that don't train the network have the
-settings of their own papers everywhere, see `elimipl.methods`.
+settings of their own papers, see `elimipl.methods`; MIPLGP standardises pictures as the networks do.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ _SEGMENTS: dict[str, Any] = {
 def settings_of(cell: Cell) -> dict[str, Any]:
     """What to give to the method's `config`; split i trains with seed i."""
     if cell.method not in NETWORKS:
-        return {}
+        return {"scaling": "global"} if cell.method == "MIPLGP" and DATA[cell.data].pictures else {}
     space, _, generator = cell.data.partition("-")
     tiles = space in ("lesion5", "tissue7")
     settings = _tile_settings(space, generator) if tiles else _benchmark_settings(cell)
@@ -77,7 +79,7 @@ def _benchmark_settings(cell: Cell) -> dict[str, Any]:
         settings |= {"epochs": 200} if data.startswith("crc") else {}
     if DATA[cell.data].pictures:
         faster = cell.r == 3 or (data == "mnist" and cell.method != "DEMIPL")
-        return settings | {"extractor": "cnn", "lr": 0.05 if faster else 0.01}
+        return settings | {"extractor": "cnn", "scaling": "global", "lr": 0.05 if faster else 0.01}
     if data == "birdsong":
         return settings | {"batch": 32, "lr": 0.2}
     return settings | {"lr": 0.05 if (data, cell.r) == ("sival", 3) else 0.01}

@@ -1,6 +1,8 @@
 """The results file: read whole or refused, shared by two runs, one line a split."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,20 @@ def test_two_runs_can_share_a_file(tmp_path: Path) -> None:
     first.add(CELL, Config(), BAGS, 1, split(0.7))
     both = Records(tmp_path / "benchmark.json")
     assert (both.finished(CELL), both.finished(other)) == ({0, 1}, {0})
+
+
+def add_splits(path: Path, r: int) -> None:
+    records = Records(path)
+    for index in range(10):
+        records.add(Cell("birdsong", r, "ELIMIPL"), Config(), BAGS, index, split(0.5))
+
+
+def test_runs_that_write_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "benchmark.json"
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(partial(add_splits, path), range(1, 5)))
+    kept = Records(path)
+    assert [len(kept.finished(Cell("birdsong", r, "ELIMIPL"))) for r in range(1, 5)] == [10] * 4
 
 
 def test_a_split_is_one_line_and_the_file_is_json(tmp_path: Path) -> None:
