@@ -104,7 +104,7 @@ class Config:
     """DEMIPL's λ_a: weight of −Σ a log a over the unnormalised attention."""
 
     scaling: str = "zscore"
-    """Feature standardisation, fitted on the training bags only (see `elimipl.scaling`)."""
+    """Feature standardisation, fitted on the training bags only (see `elimipl.scaling`); `global` with a CNN."""
     epochs: int = 100
     batch: int = 64
     """Bags per step."""
@@ -132,12 +132,15 @@ class Config:
 
     @classmethod
     def preset(cls, name: str, **overrides: Any) -> Config:
-        """The named preset with single settings changed; `method="demipl"` brings DEMIPL's own settings."""
+        """The named preset with single settings changed; DEMIPL and the CNN bring settings of their own."""
         _check_choice("preset", name)
         _check_names(overrides)
-        method = overrides.get("method", "elimipl")
-        _check_choice("method", method)
-        return cls(**{**_PRESETS[name], **_METHOD_SETTINGS[method], "preset_name": name, **overrides})
+        own: dict[str, Any] = {}
+        for key, settings in (("method", _METHOD_SETTINGS), ("extractor", _EXTRACTOR_SETTINGS)):
+            if key in overrides:
+                _check_choice(key, overrides[key])
+                own |= settings.get(overrides[key], {})
+        return cls(**{**_PRESETS[name], **own, "preset_name": name, **overrides})
 
     def variant(self, name: str) -> Config:
         """This run as one of the paper's ablations: MA, MA+SP, MA+IN, CE or CE-SP-IN."""
@@ -195,7 +198,6 @@ _DEFAULT = {
 }
 _PRESETS: dict[str, dict[str, Any]] = {"paper": {}, "published": _PUBLISHED, "default": _DEFAULT}
 _METHOD_SETTINGS: dict[str, dict[str, Any]] = {
-    "elimipl": {},
     "demipl": {
         "method": "demipl",
         "pooling": "sigmoid_normalised",
@@ -206,6 +208,8 @@ _METHOD_SETTINGS: dict[str, dict[str, Any]] = {
         "attention_entropy": 0.001,
     },
 }
+# Pixel by pixel, the few strokes that reach the margin of a picture would be a hundred deviations large.
+_EXTRACTOR_SETTINGS: dict[str, dict[str, Any]] = {"cnn": {"scaling": "global"}}
 
 
 def _check_names(values: Mapping[str, Any]) -> None:

@@ -79,7 +79,7 @@ def _benchmark_settings(cell: Cell) -> dict[str, Any]:
         settings |= {"epochs": 200} if data.startswith("crc") else {}
     if DATA[cell.data].pictures:
         faster = cell.r == 3 or (data == "mnist" and cell.method != "DEMIPL")
-        return settings | {"extractor": "cnn", "scaling": "global", "lr": 0.05 if faster else 0.01}
+        return settings | {"extractor": "cnn", "lr": 0.05 if faster else 0.01}
     if data == "birdsong":
         return settings | {"batch": 32, "lr": 0.2}
     return settings | {"lr": 0.05 if (data, cell.r) == ("sival", 3) else 0.01}

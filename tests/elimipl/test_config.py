@@ -31,6 +31,14 @@ def test_demipl_is_a_method_of_every_preset(preset):
 
 @pytest.mark.parametrize("preset", CHOICES["preset"])
 @pytest.mark.parametrize("method", CHOICES["method"])
+def test_pictures_are_not_standardised_pixel_by_pixel(preset, method):
+    assert Config.preset(preset, method=method).scaling == "zscore"
+    assert Config.preset(preset, method=method, extractor="cnn").scaling == "global"
+    assert Config.preset(preset, method=method, extractor="cnn", scaling="none").scaling == "none"
+
+
+@pytest.mark.parametrize("preset", CHOICES["preset"])
+@pytest.mark.parametrize("method", CHOICES["method"])
 def test_survives_json(preset, method):
     config = Config.preset(preset, method=method, seed=3)
     assert Config.from_dict(json.loads(json.dumps(config.to_dict()))) == config
