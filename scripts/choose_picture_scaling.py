@@ -1,7 +1,7 @@
 """Compare ways to standardise the pixels of picture bags; writes benchmarks/results/picture_scaling.json.
 
 One split of MNIST-MIPL with r = 2, whose bags, candidate sets and split are drawn with another seed than the reported
-ones. Everything else is as in the comparison. What the file has is not run again. About a quarter of an hour of one core:
+ones. Everything else is as in the comparison. What the file has is not run again. A quarter of an hour of a core:
 
     python scripts/choose_picture_scaling.py [--data FOLDER]
 """
