@@ -141,4 +141,12 @@ VIEWS: Mapping[str, View] = {
 
 def study_cells() -> list[Cell]:
     """Cells that show how much depends on the number of positive instances, which the paper doesn't tell."""
-    return [Cell("birdsong", r, "ELIMIPL", positive_share=share) for r in (1, 3) for share in (0.03, 0.05, 0.11, 0.14)]
+    quick = ("RC-Mean", "PL-AGGD-Mean")
+    studied = (("birdsong", (1, 3), ("ELIMIPL",)), ("mnist", (1,), quick), ("fmnist", (1,), quick))
+    return [
+        Cell(data, r, method, share)
+        for data, rs, methods in studied
+        for r in rs
+        for method in methods
+        for share in (0.03, 0.05, None, 0.11, 0.14)
+    ]

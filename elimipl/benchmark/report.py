@@ -107,8 +107,8 @@ def _study_table(studied: Iterable[Measured]) -> str:
     head = ["data", "r", "method", "positives in an average bag", "ours", "splits", "paper"]
     rows = []
     for measured in studied:
-        cell = measured.cell
-        positives = (cell.positive_share or 0.0) * SOURCES[cell.data].recipe.average
+        cell, recipe = measured.cell, SOURCES[measured.cell.data].recipe
+        positives = (cell.positive_share or recipe.positive_share) * recipe.average
         paper = printed(*cell.paper) if cell.paper else "–"
         row = [DATA[cell.data].title, str(cell.r), cell.method, f"{positives:.1f}", shown(measured)]
         rows.append([*row, str(len(measured.splits)), paper])

@@ -57,6 +57,13 @@ def test_perceptrons_have_a_section_and_no_number_of_the_paper(records: Records)
     assert "| 1 | RC-MLP-Mean | .400 | – |  | 1 |" in page(records)
 
 
+def test_other_numbers_of_positives_stand_beside_the_usual_one(records: Records) -> None:
+    for share, accuracy in ((None, 0.7), (0.14, 0.9)):
+        add(records, Cell("mnist", 1, "RC-Mean", share), [accuracy])
+    _, _, study = page(records).partition("## How many instances of a bag are positive")
+    assert "| MNIST | 1 | RC-Mean | 3.3 | .700 | 1 | .658±.031 |\n| MNIST | 1 | RC-Mean | 5.8 | .900 | 1 |" in study
+
+
 def test_text_written_by_hand_ends_the_page(records: Records) -> None:
     records.path.with_name("findings.md").write_text("## Why\n", encoding="utf-8")
     assert page(records).endswith("## Why\n")
