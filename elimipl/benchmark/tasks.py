@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import torch
@@ -86,7 +87,7 @@ def run_task(task: Task) -> dict[str, Any]:
 def run_tasks(tasks: Iterable[Task], workers: int) -> Iterator[tuple[Task, Outcome]]:
     """Run the tasks in order, `workers` at a time, and yield each as it ends. `tasks` is asked only when there is room.
 
-    Processes still running when the caller stops iterating are ended.
+    Processes still running when the caller stops iterating, or is killed, are ended.
     """
     waiting = iter(tasks)
     running: dict[Connection, tuple[Task, BaseProcess]] = {}
@@ -141,12 +142,20 @@ def _context() -> SpawnContext | ForkServerContext:
 
 
 def _work(task: Task, sender: Connection) -> None:
+    Thread(target=_end_with_parent, daemon=True).start()
     try:
         sender.send(Outcome(run_task(task)))
     except KeyboardInterrupt:
         return
     except Exception as error:
         sender.send(Outcome(None, _told(error)))
+
+
+def _end_with_parent() -> None:
+    """A benchmark that is killed can't end its processes; they would work on for nobody."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _outcome(receiver: Connection, process: BaseProcess) -> Outcome:

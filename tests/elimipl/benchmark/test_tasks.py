@@ -1,7 +1,11 @@
 """Tasks run in processes of their own; what goes wrong in one is a sentence."""
 
 import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +15,9 @@ from elimipl.benchmark.tasks import Outcome, Task, _told, run_task, run_tasks
 from elimipl.config import Config
 from elimipl.methods import METHODS
 from tests.elimipl.toy_bags import toy_bags
+
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def task(index: int, method: str = "ELIMIPL", **settings: object) -> Task:
@@ -66,3 +73,27 @@ class _Dying(Config):
 def test_a_process_that_dies_leaves_a_sentence() -> None:
     ((_, outcome),) = run_tasks([replace(task(0), config=_Dying())], workers=1)
     assert outcome == Outcome(None, "The process died with exit code 3: it left no message.")
+
+
+class _Endless(Config):
+    """A task that never ends; it says when it has begun."""
+
+    def replace(self, **changes: object) -> Config:
+        print("begun", flush=True)
+        time.sleep(600)
+        raise AssertionError
+
+
+def run_an_endless_task() -> None:
+    list(run_tasks([replace(task(0), config=_Endless())], workers=1))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
+def test_no_task_outlives_a_benchmark_that_is_killed() -> None:
+    script = f"import {__name__} as tasks; tasks.run_an_endless_task()"
+    with subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True) as victim:
+        assert victim.stdout is not None
+        assert victim.stdout.readline() == "begun\n"
+        victim.kill()
+        victim.communicate(timeout=60)  # ends when the last process that could print is gone
