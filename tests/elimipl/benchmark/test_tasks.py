@@ -16,7 +16,6 @@ from elimipl.config import Config
 from elimipl.methods import METHODS
 from tests.elimipl.toy_bags import toy_bags
 
-
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -79,7 +78,8 @@ class _Endless(Config):
     """A task that never ends; it says when it has begun."""
 
     def replace(self, **changes: object) -> Config:
-        print("begun", flush=True)
+        sys.stdout.write("begun\n")
+        sys.stdout.flush()
         time.sleep(600)
         raise AssertionError
 
