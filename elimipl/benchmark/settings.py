@@ -8,7 +8,7 @@
   learned at r = 2 (.385, against .672). `benchmarks/results/findings.md` tells how many settings were tried. SIVAL
   and CRC-MIPL (Row: .001) take .0001, too.
 - Pictures are standardised with one mean and one deviation for all pixels. Pixel by pixel, the few strokes that reach
-  the margin would be up to 144 deviations large (`scripts/choose_picture_scaling.py` compares).
+  the margin would be up to 144 deviations large (`scripts/choose_picture_settings.py` compares).
 
 **Tissue tiles**: all networks have the settings of the shipped models, which were chosen on training tiles only.
 There are no augmented copies here; fewer bags a step make up for the missing steps.
