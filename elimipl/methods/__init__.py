@@ -20,7 +20,7 @@ import numpy as np
 from bag_generators.errors import InputError
 from elimipl import training
 from elimipl.dataset import BagDataset
-from elimipl.methods import lws, miplgp, network, pl_aggd, proden, rc
+from elimipl.methods import lws, miplgp, network, partial_label, pl_aggd, proden, rc
 from elimipl.methods.settings import Settings
 from elimipl.reports import EpochReport
 
@@ -116,23 +116,23 @@ def _multi_instance_methods() -> list[Method]:
 
 _FEATURES = {"Mean": "mean", "MaxMin": "maxmin"}
 _DESCRIBED = {"Mean": "the mean instance", "MaxMin": "the largest and least value of each feature"}
-_LEARNERS: dict[str, tuple[type[Settings], Callable[..., FittedMethod], str]] = {
-    "PRODEN": (proden.ProdenConfig, proden.fit, "Cross-entropy weighted by the outputs of each step"),
-    "RC": (rc.RcConfig, rc.fit, "Cross-entropy weighted by the outputs after each step"),
-    "LWS": (lws.LwsConfig, lws.fit, "Leveraged sigmoid loss that lifts candidates and lowers the others"),
+_LEARNERS: dict[str, tuple[type[Settings], str]] = {
+    "PRODEN": (proden.ProdenConfig, "Cross-entropy weighted by the outputs of each step"),
+    "RC": (rc.RcConfig, "Cross-entropy weighted by the outputs after each step"),
+    "LWS": (lws.LwsConfig, "Leveraged sigmoid loss that lifts candidates and lowers the others"),
 }
 
 
 def _partial_label_methods() -> list[Method]:
     methods = []
     for backbone, infix, words in (("linear", "", "linear model"), ("mlp", "-MLP", "one-hidden-layer network")):
-        for learner, (settings, fit, idea) in _LEARNERS.items():
+        for learner, (settings, idea) in _LEARNERS.items():
             for suffix, features in _FEATURES.items():
                 name = f"{learner}{infix}-{suffix}"
                 title = f"{learner} ({suffix}{', MLP' if infix else ''})"
                 summary = f"{idea}; a {words} of {_DESCRIBED[suffix]}."
                 config = _fixed(settings, features=features, backbone=backbone)
-                methods.append(Method(name, title, "PLL", summary, config, fit))
+                methods.append(Method(name, title, "PLL", summary, config, partial_label.fit))
     for suffix, features in _FEATURES.items():
         name, title = f"PL-AGGD-{suffix}", f"PL-AGGD ({suffix})"
         summary = f"Spreads label confidences over a graph of neighbours; kernel ridge of {_DESCRIBED[suffix]}."

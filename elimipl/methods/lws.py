@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from elimipl.dataset import BagDataset
 from elimipl.losses import candidate_distribution
 from elimipl.methods.descent import Momentum
-from elimipl.methods.partial_label import FittedPartialLabels, PartialLabelConfig, fit_partial_labels
+from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.methods.settings import number
-from elimipl.reports import EpochReport
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,14 @@ class LwsConfig(PartialLabelConfig):
     def learning_rate(self, epoch: int) -> float:
         """lr at epoch 1, lr/2 after `halve_every` epochs, and so on."""
         return self.lr * 0.5 ** ((epoch - 1) // self.halve_every)
+
+    def criterion(self) -> LeveragedLoss:
+        """The leveraged sigmoid loss."""
+        return LeveragedLoss(self.beta)
+
+    def descent(self, parameters: Tensor) -> Momentum:
+        """SGD with momentum."""
+        return Momentum(parameters, self.momentum, self.weight_decay)
 
 
 class LeveragedLoss:
@@ -66,23 +71,3 @@ class LeveragedLoss:
         """softmax(g), renormalised on either side of the border of S; 0 outside when S holds every class."""
         inside, outside = (candidate_distribution(logits, side) for side in (candidates, ~candidates))
         return torch.where(candidates, inside, outside)
-
-
-def fit(
-    dataset: BagDataset,
-    config: LwsConfig,
-    *,
-    on_epoch: Callable[[EpochReport], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    device: str = "auto",
-) -> FittedPartialLabels:
-    """Train LWS on bag features (see `fit_partial_labels`)."""
-    return fit_partial_labels(
-        dataset,
-        config,
-        LeveragedLoss(config.beta),
-        lambda parameters: Momentum(parameters, config.momentum, config.weight_decay),
-        on_epoch=on_epoch,
-        should_stop=should_stop,
-        device=device,
-    )

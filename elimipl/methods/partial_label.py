@@ -45,6 +45,14 @@ class PartialLabelConfig(Settings):
         """The step size of epoch t = 1..T."""
         return self.lr
 
+    def criterion(self) -> Criterion:
+        """The loss."""
+        raise NotImplementedError
+
+    def descent(self, parameters: Tensor) -> Descent:
+        """The optimizer."""
+        raise NotImplementedError
+
 
 class Criterion(Protocol):
     """A loss that trusts labels by weights (B, k), and how these follow the logits g (B, k); S is (B, k) bool."""
@@ -88,23 +96,21 @@ class FittedPartialLabels:
             return Predictions(self.backbone.logits(features).double().softmax(1).cpu().numpy())
 
 
-def fit_partial_labels(
+def fit(
     dataset: BagDataset,
     config: PartialLabelConfig,
-    criterion: Criterion,
-    descent: Callable[[Tensor], Descent],
     *,
     on_epoch: Callable[[EpochReport], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     device: str = "auto",
 ) -> FittedPartialLabels:
-    """Train on the candidate sets; true labels are only reported on. `descent` makes an optimizer of parameters.
+    """Train the learner that `config` belongs to on the candidate sets; true labels are only reported on.
 
     `on_epoch` hears of each epoch; `should_stop` is asked after each. On a CPU the same seed always gives the
     same classifier.
     """
     with one_thread():
-        run = _Run(dataset, config, criterion, descent, resolve_device(device, config.dtype))
+        run = _Run(dataset, config, resolve_device(device, config.dtype))
         history: list[EpochReport] = []
         while len(history) < config.epochs:
             history.append(run.epoch(len(history) + 1))
@@ -118,23 +124,16 @@ def fit_partial_labels(
 class _Run:
     """One training run on one device."""
 
-    def __init__(
-        self,
-        dataset: BagDataset,
-        config: PartialLabelConfig,
-        criterion: Criterion,
-        descent: Callable[[Tensor], Descent],
-        device: torch.device,
-    ) -> None:
-        self.config, self.criterion, self.labels = config, criterion, dataset.labels
+    def __init__(self, dataset: BagDataset, config: PartialLabelConfig, device: torch.device) -> None:
+        self.config, self.criterion, self.labels = config, config.criterion(), dataset.labels
         self.scaler, features = BagScaler.learn(dataset, config.features)
         self.x = torch.from_numpy(features).to(device, getattr(torch, config.dtype))
         self.candidates = torch.tensor(dataset.candidates, device=device)
-        self.weights = criterion.initial_weights(self.candidates, self.x.dtype)
+        self.weights = self.criterion.initial_weights(self.candidates, self.x.dtype)
         self.draws = torch.Generator().manual_seed(config.seed)
         inner = [config.hidden] if config.backbone == "mlp" else []
         self.backbone = Backbone([self.x.shape[1], *inner, dataset.n_classes], self.draws, self.x)
-        self.descent = descent(self.backbone.parameters)
+        self.descent = config.descent(self.backbone.parameters)
 
     def epoch(self, epoch: int) -> EpochReport:
         """Every bag once, in random order."""

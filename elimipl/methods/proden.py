@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from elimipl.dataset import BagDataset
 from elimipl.disambiguation import initial_weights
 from elimipl.losses import candidate_distribution, mapping_loss
 from elimipl.methods.descent import Momentum
-from elimipl.methods.partial_label import FittedPartialLabels, PartialLabelConfig, fit_partial_labels
+from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.methods.settings import number
-from elimipl.reports import EpochReport
 
 
 @dataclass(frozen=True)
@@ -25,6 +22,14 @@ class ProdenConfig(PartialLabelConfig):
     lr: float = number(0.01, 1e-9, 1e3)
     momentum: float = number(0.9, 0, 0.9999)
     weight_decay: float = number(1e-3, 0, 1e3)
+
+    def criterion(self) -> WeightedCrossEntropy:
+        """The weights follow the outputs that a step was made from."""
+        return WeightedCrossEntropy(moves_after_step=False)
+
+    def descent(self, parameters: Tensor) -> Momentum:
+        """SGD with momentum."""
+        return Momentum(parameters, self.momentum, self.weight_decay)
 
 
 class WeightedCrossEntropy:
@@ -48,23 +53,3 @@ class WeightedCrossEntropy:
     def moved_weights(self, logits: Tensor, candidates: Tensor) -> Tensor:
         """p ⊙ s / Σ(p ⊙ s)."""
         return candidate_distribution(logits, candidates)
-
-
-def fit(
-    dataset: BagDataset,
-    config: ProdenConfig,
-    *,
-    on_epoch: Callable[[EpochReport], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    device: str = "auto",
-) -> FittedPartialLabels:
-    """Train PRODEN on bag features (see `fit_partial_labels`)."""
-    return fit_partial_labels(
-        dataset,
-        config,
-        WeightedCrossEntropy(moves_after_step=False),
-        lambda parameters: Momentum(parameters, config.momentum, config.weight_decay),
-        on_epoch=on_epoch,
-        should_stop=should_stop,
-        device=device,
-    )

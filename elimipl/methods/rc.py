@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from elimipl.dataset import BagDataset
+from torch import Tensor
+
 from elimipl.methods.descent import Adam
-from elimipl.methods.partial_label import FittedPartialLabels, PartialLabelConfig, fit_partial_labels
+from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.methods.proden import WeightedCrossEntropy
 from elimipl.methods.settings import number
-from elimipl.reports import EpochReport
 
 
 @dataclass(frozen=True)
@@ -21,22 +20,10 @@ class RcConfig(PartialLabelConfig):
     lr: float = number(1e-3, 1e-9, 1e3)
     weight_decay: float = number(1e-5, 0, 1e3)
 
+    def criterion(self) -> WeightedCrossEntropy:
+        """The weights follow a fresh forward pass after each step."""
+        return WeightedCrossEntropy(moves_after_step=True)
 
-def fit(
-    dataset: BagDataset,
-    config: RcConfig,
-    *,
-    on_epoch: Callable[[EpochReport], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    device: str = "auto",
-) -> FittedPartialLabels:
-    """Train RC on bag features (see `fit_partial_labels`)."""
-    return fit_partial_labels(
-        dataset,
-        config,
-        WeightedCrossEntropy(moves_after_step=True),
-        lambda parameters: Adam(parameters, config.weight_decay),
-        on_epoch=on_epoch,
-        should_stop=should_stop,
-        device=device,
-    )
+    def descent(self, parameters: Tensor) -> Adam:
+        """Adam."""
+        return Adam(parameters, self.weight_decay)
