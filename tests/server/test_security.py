@@ -107,7 +107,8 @@ def test_an_upload_that_hides_its_length_is_cut_off(served):
     def send(path: str, token: str) -> int:
         return _send_endlessly(begin_upload(served.address, path, token, "Transfer-Encoding", "chunked"))
 
-    assert with_upload_address(served.address, send) < CAP + 8 * 1024 * 1024
+    # Of the 200 MB, the cap and what is on its way between the sockets when the server hangs up, however busy it is.
+    assert with_upload_address(served.address, send) < CAP + 32 * 1024 * 1024
 
 
 def _send_endlessly(connection: http.client.HTTPConnection) -> int:
