@@ -8,6 +8,7 @@ import numpy as np
 
 from elimipl.benchmark.cells import MIPL, VIEWS, Cell
 from elimipl.benchmark.records import Records
+from elimipl.benchmark.wording import signed
 
 TURN = 7
 """From this r on the paper has MIPLGP ahead of DEMIPL."""
@@ -54,4 +55,4 @@ def _halves(leads: Mapping[int, float]) -> str:
     if len(low) < 5 or len(high) < 5:
         return "Here not all r have been run."
     so = "So it is here" if np.mean(high) > np.mean(low) else "Not so here"
-    return f"{so}: {np.mean(high):+.3f} against {np.mean(low):+.3f} on average."
+    return f"{so}: {signed(float(np.mean(high)))} against {signed(float(np.mean(low)))} on average."

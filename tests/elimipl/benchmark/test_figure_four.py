@@ -32,7 +32,7 @@ def test_as_the_paper_has_it(records: Records) -> None:
     assert found(records) == [
         "So it is here, at r = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10.",
         "So it is here, at r = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10.",
-        "So it is here: +0.340 against +0.100 on average.",
+        "So it is here: +.340 against +.100 on average.",
     ]
 
 
@@ -44,7 +44,7 @@ def test_where_it_is_otherwise_that_is_told(records: Records) -> None:
     assert found(records) == [
         "So it is here at r = 1, 3, 4, 5, 6, 7, 8, 9, 10, not at r = 2.",
         "So it is here at r = 7, 8, 9, 10, not at r = 1, 2, 3, 4, 5, 6.",
-        "Not so here: +0.070 against +0.084 on average.",
+        "Not so here: +.070 against +.084 on average.",
     ]
 
 
