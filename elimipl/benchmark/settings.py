@@ -8,10 +8,11 @@
   learned at r = 2 (.385, against .672). `benchmarks/results/findings.md` tells how many settings were tried. SIVAL
   and CRC-MIPL (Row: .001) take .0001, too.
 - Pictures are standardised with one mean and one deviation for all pixels. Pixel by pixel, the few strokes that reach
-  the margin would be up to 144 deviations large (`scripts/choose_picture_settings.py` compares).
+  the margin would be up to 144 deviations large (`scripts/choose_settings.py` compares).
 
 **Tissue tiles**: all networks have the settings of the shipped models, which were chosen on training tiles only.
-There are no augmented copies here; fewer bags a step make up for the missing steps.
+There are no augmented copies here; fewer bags a step make up for the missing steps. On segments of tissue7 tiles the
+learning rate falls in proportion, because with the old one trainings broke down (`scripts/choose_settings.py`).
 
 Variants share ELIMIPL's settings. ELIMIPL-entropy is our own method, not a variant: it has the `default` preset (plain
 softmax, μ = .1, γ = 1), and on pictures the authors' steps and width. The authors' head can't carry it: with it and
@@ -60,6 +61,8 @@ def settings_of(cell: Cell) -> dict[str, Any]:
 
 def _tile_settings(space: str, generator: str) -> dict[str, Any]:
     settings = {**(_SEGMENTS if generator == "kmeansseg" else _TILES), "batch": 64 if space == "lesion5" else 8}
+    if space == "tissue7" and generator == "kmeansseg":
+        return {**settings, "lr": 0.025}
     if space == "lesion5" and generator == "sift":
         return {**settings, "hidden": 128, "weight_decay": 1e-3}
     return {**settings, "extractor": "context"} if space == "lesion5" else settings

@@ -1,0 +1,83 @@
+"""Compare settings on bags or splits that are not reported; writes benchmarks/results/settings.json.
+
+Pictures: how to standardise the pixels, and the learning rate that goes with it, since the scale of the authors' pixels
+is not known; one split each, of bags drawn with another seed. Segments of tissue7 tiles: how to keep small steps from
+breaking down; five other splits of the tiles. Everything else is as in the comparison. What the file has is not run
+again. Half an hour of a core:
+
+    python scripts/choose_settings.py [--data FOLDER]
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from elimipl.benchmark.cells import CROWD, Cell  # noqa: E402
+from elimipl.benchmark.prepared import Prepared  # noqa: E402
+from elimipl.benchmark.rebuilt import SOURCES, find_raw  # noqa: E402
+from elimipl.benchmark.session import config_of  # noqa: E402
+from elimipl.benchmark.sources import USUAL_PLACES, Places  # noqa: E402
+from elimipl.benchmark.tasks import Task, run_tasks  # noqa: E402
+from elimipl.benchmark.tile_bags import prepare_tiles  # noqa: E402
+from elimipl.splits import stratified_splits  # noqa: E402
+
+RESULTS = ROOT / "benchmarks" / "results" / "settings.json"
+SEED = 1
+SEGMENTS = Cell("tissue7-kmeansseg", CROWD, "ELIMIPL")
+COMPARED: tuple[tuple[Cell, dict[str, Any]], ...] = (
+    (SEGMENTS, {"lr": 0.2, "clip": 0.0}),
+    (SEGMENTS, {"lr": 0.025, "clip": 0.0}),
+    (SEGMENTS, {"lr": 0.2, "clip": 1.0}),
+    (Cell("mnist", 2, "MIPLGP"), {"scaling": "zscore"}),
+    (Cell("mnist", 2, "MIPLGP"), {"scaling": "global"}),
+    (Cell("mnist", 2, "ELIMIPL"), {"scaling": "zscore", "lr": 0.05}),
+    (Cell("mnist", 2, "ELIMIPL"), {"scaling": "global", "lr": 0.05}),
+    (Cell("fmnist", 1, "ELIMIPL"), {"scaling": "global", "lr": 0.01}),
+    (Cell("fmnist", 1, "ELIMIPL"), {"scaling": "global", "lr": 0.05}),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of the raw data (left out: data)")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="runs side by side")
+    arguments = parser.parse_args()
+    folders = (arguments.data, *USUAL_PLACES) if arguments.data else USUAL_PLACES
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    for task, outcome in run_tasks(_tasks(folders, results), arguments.workers):
+        name = task.bags["name"]
+        results[name] = outcome.split or {"failed": outcome.failure}
+        RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(name, results[name].get("accuracy", outcome.failure), flush=True)
+
+
+def _tasks(folders: tuple[Path, ...], done: dict[str, Any]) -> Iterator[Task]:
+    for cell, settings in COMPARED:
+        told = ", ".join(f"{key} {value}" for key, value in settings.items())
+        names = [f"{cell.name}: {told}, split {index}" for index in range(1 if cell.data in SOURCES else 5)]
+        if all(name in done for name in names):
+            continue
+        bags = _bags(cell, folders, len(names))
+        for index, name in enumerate(names):
+            if name not in done:
+                yield Task(cell, index, config_of(cell).replace(**settings), *bags.parts(index), {"name": name})
+
+
+def _bags(cell: Cell, folders: tuple[Path, ...], splits: int) -> Prepared:
+    """Bags of another seed; or the same tiles, split by another seed."""
+    if cell.data in SOURCES:
+        dataset = SOURCES[cell.data].build(find_raw(cell.data, folders), r=cell.r, seed=SEED)
+        return Prepared(dataset, stratified_splits(dataset.labels, splits, seed=SEED))
+    dataset = prepare_tiles(cell.data, folders, Places().kept).dataset
+    return Prepared(dataset, stratified_splits(dataset.labels, splits, seed=SEED, groups=dataset.groups), crowd=True)
+
+
+if __name__ == "__main__":
+    main()
