@@ -40,6 +40,11 @@ COMPARED: tuple[tuple[Cell, int, tuple[dict[str, Any], ...]], ...] = (  # cell, 
     (Cell("mnist", 2, "MIPLGP"), 1, ({"scaling": "zscore"}, {"scaling": "global"})),
     (Cell("mnist", 2, "ELIMIPL"), 1, ({"scaling": "zscore", "lr": 0.05}, {"scaling": "global", "lr": 0.05})),
     (Cell("fmnist", 1, "ELIMIPL"), 1, ({"scaling": "global", "lr": 0.01}, {"scaling": "global", "lr": 0.05})),
+    (
+        Cell("fmnist", 2, "ELIMIPL"),
+        1,
+        ({"scaling": "none", "lr": 0.01}, {"scaling": "none", "lr": 0.05}, {"scaling": "global", "lr": 0.01}),
+    ),
 )
 
 
