@@ -3,7 +3,7 @@
 Birdsong: bags a step and learning rate, with few and with many false positives. Pictures: how to standardise the
 pixels, and the learning rate that goes with it, since the scale of the authors' pixels is not known. Both on bags drawn
 with another seed. Segments of tissue7 tiles: how to keep small steps from breaking down; other splits of the tiles.
-Everything else is as in the comparison. What the file has is not run again. Three quarters of an hour of a core:
+Everything else is as in the comparison. What the file has is not run again. An hour and a half of a core:
 
     python scripts/choose_settings.py [--data FOLDER]
 """
