@@ -39,6 +39,7 @@ COMPARED: tuple[tuple[Cell, int, tuple[dict[str, Any], ...]], ...] = (  # cell, 
     (Cell("birdsong", 6, "ELIMIPL"), 1, ({"batch": 8, "lr": 0.05}, {"batch": 8, "lr": 0.08}, {"batch": 1, "lr": 0.01})),
     (Cell("mnist", 2, "MIPLGP"), 1, ({"scaling": "zscore"}, {"scaling": "global"})),
     (Cell("mnist", 2, "ELIMIPL"), 1, ({"scaling": "zscore", "lr": 0.05}, {"scaling": "global", "lr": 0.05})),
+    (Cell("mnist", 2, "ELIMIPL-entropy"), 1, ({"lr": 0.01},)),
     (Cell("fmnist", 1, "ELIMIPL"), 1, ({"scaling": "global", "lr": 0.01}, {"scaling": "global", "lr": 0.05})),
     (
         Cell("fmnist", 2, "ELIMIPL"),

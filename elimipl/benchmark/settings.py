@@ -82,7 +82,7 @@ def _benchmark_settings(cell: Cell) -> dict[str, Any]:
         settings |= {"attention_entropy": 1e-3 if data == "crc-row" else 1e-4}
         settings |= {"epochs": 200} if data.startswith("crc") else {}
     if DATA[cell.data].pictures:
-        faster = cell.r == 3 or (data == "mnist" and cell.method != "DEMIPL")
+        faster = cell.method not in OURS and (cell.r == 3 or (data == "mnist" and cell.method != "DEMIPL"))
         return settings | {"extractor": "cnn", "lr": 0.05 if faster else 0.01}
     if data == "birdsong":
         return settings | {"batch": 32, "lr": 0.2 if cell.r < 4 else 0.32}
