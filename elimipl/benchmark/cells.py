@@ -141,12 +141,17 @@ VIEWS: Mapping[str, View] = {
 
 def study_cells() -> list[Cell]:
     """Cells that show how much depends on the number of positive instances, which the paper doesn't tell."""
-    quick = ("RC-Mean", "PL-AGGD-Mean")
-    studied = (("birdsong", (1, 3), ("ELIMIPL",)), ("mnist", (1,), quick), ("fmnist", (1,), quick))
+    quick, shares = ("RC-Mean", "PL-AGGD-Mean"), (0.03, 0.05, None, 0.11, 0.14)
+    studied = (
+        ("birdsong", (1, 3), ("ELIMIPL",), shares),
+        ("mnist", (1,), quick, shares),
+        ("fmnist", (1,), quick, shares),
+        ("fmnist", (1,), ("ELIMIPL",), (None, 0.11)),  # slow: only where the quick ones meet the paper
+    )
     return [
         Cell(data, r, method, share)
-        for data, rs, methods in studied
+        for data, rs, methods, chosen in studied
         for r in rs
         for method in methods
-        for share in (0.03, 0.05, None, 0.11, 0.14)
+        for share in chosen
     ]
