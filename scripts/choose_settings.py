@@ -44,7 +44,12 @@ COMPARED: tuple[tuple[Cell, int, tuple[dict[str, Any], ...]], ...] = (  # cell, 
     (
         Cell("fmnist", 2, "ELIMIPL"),
         1,
-        ({"scaling": "none", "lr": 0.01}, {"scaling": "none", "lr": 0.05}, {"scaling": "global", "lr": 0.01}),
+        (
+            {"scaling": "none", "lr": 0.01},
+            {"scaling": "none", "lr": 0.05},
+            {"scaling": "global", "lr": 0.01},
+            {"scaling": "global", "lr": 0.01, "clip": 1.0},
+        ),
     ),
 )
 
