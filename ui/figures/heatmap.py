@@ -11,7 +11,7 @@ from ui.score_scale import ColouredScores
 COLOUR_MAPS = ("Cividis", "Viridis", "Inferno", "Greys")
 SIGNED_COLOUR_MAP = "PuOr"
 OPACITIES = tuple(step / 10 for step in range(11))
-MAP_HEIGHT, CONTROLS_HEIGHT = 430, 100  # screen px
+MAP_HEIGHT, CONTROLS_HEIGHT = 430, 145  # screen px
 START_OPACITY = 6  # index into OPACITIES
 
 
@@ -66,9 +66,7 @@ def _add_browser_controls(figure: go.Figure, trace: int, palette: Palette) -> No
         "font": {"color": palette.muted, "size": 10},
         "tickcolor": palette.muted,
         "steps": steps,
-        "pad": {"t": 30, "b": 10},
-        "x": 0.45,
-        "len": 0.55,
+        "pad": {"t": 70, "b": 10},  # below the buttons, which leave no room beside them in a narrow column
         "y": 0,
     }
     buttons = [
