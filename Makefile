@@ -7,9 +7,10 @@ WORKERS ?= 2
 
 .PHONY: app test lint audit fuzz bench reproduce models clean
 
-$(INSTALLED): requirements.txt
+$(INSTALLED): requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --disable-pip-version-check --requirement requirements.txt
+	$(PY) -m pip install --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
 app: $(INSTALLED)

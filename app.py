@@ -13,7 +13,7 @@ from ui.explore.overlay import show_overlay
 from ui.explore.picture import choose_picture
 from ui.explore.result import show_result
 from ui.explore.take_away import show_take_away
-from ui.page import show_error, show_notes, start_page
+from ui.frame.page import show_error, show_notes, start_page
 
 start_page("Explore")
 with st.sidebar:

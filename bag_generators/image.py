@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators.decoding import MAX_BYTES, decode, refuse_if_too_many_bytes
 from bag_generators.errors import InputError, printable
+from bag_generators.reading.decoding import MAX_BYTES, decode, refuse_if_too_many_bytes
 
 # Opening a named pipe would otherwise wait for ever for somebody to write into it.
 _READ_WITHOUT_WAITING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

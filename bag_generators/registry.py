@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators import kmeansseg, row, sbn, sift, stain
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
+from bag_generators.generators import kmeansseg, row, sbn, sift
+from bag_generators.generators.working_size import working_copy
 from bag_generators.image import TissueImage
 from bag_generators.regions import Regions
-from bag_generators.working import working_copy
+from bag_generators.tissue import stain
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ GENERATORS: Mapping[str, Generator] = MappingProxyType(
 def generate(name: str, image: TissueImage, **params: Any) -> Bag:
     """Turn a picture into a bag with the generator called `name`.
 
-    `stain` ("none" is the paper's way) names a stain normalisation applied first; see `bag_generators.stain`.
+    `stain` ("none" is the paper's way) names a stain normalisation applied first; see `bag_generators.tissue.stain`.
     """
     generator = GENERATORS.get(name)
     if generator is None:

@@ -20,12 +20,11 @@ import cv2
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from bag_generators.tissue import phantom
+from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
+from scripts.running_app import memory_mb, running_app
 
-from bag_generators import phantom  # noqa: E402
-from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium  # noqa: E402
-from scripts.running_app import memory_mb, running_app  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 BARE_PAGE = """
 import streamlit as st

@@ -28,12 +28,10 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from bag_generators import TissueImage, generate, generate_many, load
-from bag_generators.kmeansseg import LITTLE_GAIN, TIGHT, to_ycbcr
-from bag_generators.phantom import PHANTOM_KINDS, draw
-from bag_generators.sift import CELL, POINTS
+from bag_generators.generators.kmeansseg import LITTLE_GAIN, TIGHT, to_ycbcr
+from bag_generators.generators.sift import CELL, POINTS
+from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "generators.json"

@@ -24,12 +24,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from bag_generators import GENERATORS
+from bag_generators.tissue import phantom
+from scripts.running_app import memory_mb, running_app
+from scripts.simulated_visitor import Visitor
 
-from bag_generators import GENERATORS, phantom  # noqa: E402
-from scripts.running_app import memory_mb, running_app  # noqa: E402
-from scripts.simulated_visitor import Visitor  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 THINKING = (2.0, 8.0)  # seconds between two actions, evenly spread
 BESIDE_TRAINING, PAIRS = 8, 2

@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 import platform
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,13 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from benchmarks.crc_scale import made_bags
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.session import config_of
 from elimipl.benchmark.tasks import Task, run_tasks
 from elimipl.dataset import BagDataset
 from elimipl.methods import METHODS
-from elimipl.splits import stratified_splits
+from elimipl.training.splits import stratified_splits
 
 RESULTS = Path(__file__).resolve().parent / "results" / "methods.json"
 SIZES = (500, 1000, 2000, 3500, 7000)

@@ -16,12 +16,11 @@ from pathlib import Path
 
 from PIL import Image
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from bag_generators import InputError, load
+from scripts.bad_inputs import hostile
+from scripts.bad_inputs.encodings import encoded, tissue
 
-from bag_generators import InputError, load  # noqa: E402
-from scripts.bad_inputs import hostile  # noqa: E402
-from scripts.bad_inputs.encodings import encoded, tissue  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 RUNS = 5
 ALLOWED = {"ms": 50, "mb": 20}

@@ -15,7 +15,6 @@ import json
 import os
 import platform
 import resource
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,14 +22,12 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from benchmarks import one_bag_loop
 from benchmarks.crc_scale import made_bags, tile_bags
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.protocol import ProtocolResult, evaluate, stratified_splits
-from elimipl.splits import Split
+from elimipl.training.protocol import ProtocolResult, evaluate, stratified_splits
+from elimipl.training.splits import Split
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "training.json"

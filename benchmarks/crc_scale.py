@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from bag_generators import InputError, TissueImage, generate, generate_many, load
-from elimipl.crowd import simulate
+from elimipl.data.crowd import simulate
+from elimipl.data.tiles import find_tiles
 from elimipl.dataset import BagDataset
-from elimipl.datasets.tiles import find_tiles
 from elimipl.labels import TISSUE7
 
 BAGS = 7000

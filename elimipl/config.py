@@ -104,7 +104,7 @@ class Config:
     """DEMIPL's λ_a: weight of −Σ a log a over the unnormalised attention."""
 
     scaling: str = "zscore"
-    """Feature standardisation, fitted on the training bags only (see `elimipl.scaling`); `global` with a CNN."""
+    """Feature standardisation, fitted on the training bags only (`training.scaling`); `global` with a CNN."""
     epochs: int = 100
     batch: int = 64
     """Bags per step."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bag_generators.errors import InputError
-from elimipl import dataset_file
+from elimipl import bag_file
 from elimipl.labels import LabelSpace
 
 
@@ -23,7 +23,7 @@ def _no_numbers() -> np.ndarray:
 class BagDataset:
     """m bags of altogether N instances, stored one after the other; bag i is rows offsets[i]..offsets[i+1].
 
-    A candidate set need not contain the true label: builders and `elimipl.crowd` see to that (the paper's
+    A candidate set need not contain the true label: builders and `elimipl.data.crowd` see to that (the paper's
     assumption), a person who sets candidates by hand may be wrong. `groups` says which bags come from the
     same source picture, so that a split never parts augmented copies; left out, every bag is its own group.
     `instance_truth` marks the instances that really carry the bag's label, where that is known.
@@ -53,7 +53,7 @@ class BagDataset:
         self._set("labels", _frozen(self.labels, np.int64, "The labels", dims=1))
         self._set("groups", _frozen(groups, np.int64, "The groups", dims=1))
         self._set("names", names)
-        self._set("params", dataset_file.plain_json(dict(self.params)))
+        self._set("params", bag_file.plain_json(dict(self.params)))
         if self.instance_truth is not None:
             self._set("instance_truth", _frozen(self.instance_truth, np.bool_, "The instance truth", dims=1))
         self._validate()
@@ -174,7 +174,7 @@ class BagDataset:
         `half` keeps the features as float16 (three significant digits) and halves the file; they are float32
         again after loading.
         """
-        arrays = {name: getattr(self, name) for name in dataset_file.ARRAYS}
+        arrays = {name: getattr(self, name) for name in bag_file.ARRAYS}
         if half:
             arrays["instances"] = _halved(self.instances)
         if self.instance_truth is not None:
@@ -187,7 +187,7 @@ class BagDataset:
             "source": self.source,
             "licence": self.licence,
         }
-        dataset_file.write(Path(path), arrays, described)
+        bag_file.write(Path(path), arrays, described)
 
     @classmethod
     def load(cls, path: str | Path, called: str = "") -> BagDataset:
@@ -195,7 +195,7 @@ class BagDataset:
 
         `called` is what a refusal calls the file (left out: its path).
         """
-        arrays, described = dataset_file.read(Path(path), called or str(path))
+        arrays, described = bag_file.read(Path(path), called or str(path))
         fields: dict[str, Any] = {**arrays, **described}
         return cls(**{**fields, "label_space": LabelSpace.from_dict(described["label_space"])})
 

@@ -107,7 +107,7 @@ def check_opencv_twins() -> Iterator[Check]:
 def check_models(folder: Path | None = None) -> Iterator[Check]:
     """Every model file is the one its card describes and can be used."""
     try:
-        from elimipl import model_file
+        from elimipl.cards import files as model_file
         from elimipl.predictor import Predictor
     except ImportError as error:
         yield Check(FAIL, f"The models can't be checked ({error}).", INSTALL)

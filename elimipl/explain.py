@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from bag_generators.errors import InputError
-from elimipl.inference import one_thread
+from elimipl.model.inference import one_thread
 from elimipl.predictor import Prediction, Predictor
 
 if TYPE_CHECKING:

@@ -12,17 +12,17 @@ import numpy as np
 import torch
 
 from bag_generators.errors import InputError
-from elimipl import model_file
-from elimipl.calibration import temper
-from elimipl.card import Card
+from elimipl.bag_file import plain_json
+from elimipl.cards import files as model_file
+from elimipl.cards.calibration import temper
+from elimipl.cards.card import Card
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.dataset_file import plain_json
-from elimipl.inference import infer
 from elimipl.labels import LabelSpace
-from elimipl.network import Network
-from elimipl.scaling import Scaler
-from elimipl.training import Fitted
+from elimipl.model.inference import infer
+from elimipl.model.network import Network
+from elimipl.training.loop import Fitted
+from elimipl.training.scaling import Scaler
 
 if TYPE_CHECKING:
     from bag_generators import Bag

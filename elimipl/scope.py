@@ -51,7 +51,7 @@ class Check:
 def check(quality: Mapping[str, float], predictor: Predictor, bag: Bag, prediction: Prediction) -> tuple[Check, ...]:
     """The checks whose limits the model's card holds, in a fixed order: six for the models that ship.
 
-    `quality` holds the pixel measures by name (`bag_generators.quality`), `prediction` is the predictor's for the
+    `quality` holds the pixel measures by name (`tissue.quality`), `prediction` is the predictor's for the
     bag. A card without limits gives no checks: nothing is known then, which is not the same as in scope.
     """
     limits, typical = _read(predictor)

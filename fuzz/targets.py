@@ -22,17 +22,17 @@ from scipy.io import savemat
 
 from bag_generators import GENERATORS, TissueImage, generate, load
 from bag_generators.errors import InputError
-from bag_generators.quality import measure
-from elimipl import model_file
-from elimipl.card import Accuracy, Card, describe
+from bag_generators.tissue.quality import measure
+from elimipl.cards import files as model_file
+from elimipl.cards.card import Accuracy, Card, describe
 from elimipl.config import Config
+from elimipl.data.matlab import load_bags
+from elimipl.data.zips import bags_from_zip
 from elimipl.dataset import BagDataset
-from elimipl.datasets.matlab import load_bags
-from elimipl.datasets.tile_zip import bags_from_zip
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from elimipl.scope import check
-from elimipl.training import fit
+from elimipl.training.loop import fit
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
 _FOLDER = Path(_PLACE.name)

@@ -3,20 +3,20 @@
 import streamlit as st
 
 from bag_generators import InputError
+from ui.compare import texts
 from ui.compare.choices import choose_comparison
 from ui.compare.live import show_live
 from ui.compare.sides import show_comparison
-from ui.page import show_error, start_page
-from ui.teach import compare_wording as wording
+from ui.frame.page import show_error, start_page
 
 start_page("Compare models")
-st.markdown(wording.INTRO)
+st.markdown(texts.INTRO)
 try:
     with st.sidebar:
         comparison = choose_comparison()
     if comparison is not None:
         about = comparison.recorded.about
-        st.caption(wording.about(about.title, about.training_bags, about.held_out_bags, about.r))
+        st.caption(texts.about(about.title, about.training_bags, about.held_out_bags, about.r))
         show_comparison(comparison)
         show_live(comparison)
 except InputError as error:

@@ -4,11 +4,11 @@ import streamlit as st
 
 from bag_generators import InputError
 from ui.explore.picture import choose_picture
-from ui.generators_page.bags import four_bags
-from ui.generators_page.followed import show_same_place, show_steps
-from ui.generators_page.maps import choose_instance, choose_unit, show_maps
-from ui.page import show_error, show_notes, start_page
-from ui.teach import wording
+from ui.frame.page import show_error, show_notes, start_page
+from ui.generators import texts
+from ui.generators.bags import four_bags
+from ui.generators.followed import show_same_place, show_steps
+from ui.generators.maps import choose_instance, choose_unit, show_maps
 
 start_page("Bag generators")
 with st.sidebar:
@@ -16,7 +16,7 @@ with st.sidebar:
 if picture is None:
     st.stop()
 show_notes(picture.image.notes)
-st.markdown(wording.GENERATORS_INTRO)
+st.markdown(texts.GENERATORS_INTRO)
 try:
     bags = four_bags(picture.image)
 except InputError as error:

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from bag_generators import InputError
+from ui.frame.page import show_error, start_page
 from ui.lesson.case import choose_case
 from ui.lesson.frame import show_step_list, show_task, show_text, show_way_on
 from ui.lesson.plan import load_lesson
 from ui.lesson.progress import Progress
 from ui.lesson.steps import STEPS
-from ui.page import show_error, start_page
 
 start_page("Lesson: dual inexact supervision")
 try:

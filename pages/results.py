@@ -3,18 +3,18 @@
 import streamlit as st
 
 from bag_generators import InputError
-from ui.page import show_error, start_page
-from ui.results import wording
+from ui.frame.page import show_error, start_page
+from ui.results import texts
 from ui.results.choices import choose, load_claims, load_records
 from ui.results.figures import show_accuracies, show_costs, show_curves
 from ui.results.tables import show_claims, show_table
 
 start_page("Results")
-st.markdown(wording.INTRO)
+st.markdown(texts.INTRO)
 try:
     records = load_records()
     if records is None:
-        st.warning(wording.NO_RESULTS, icon=":material/warning:")
+        st.warning(texts.NO_RESULTS, icon=":material/warning:")
     else:
         with st.sidebar:
             choice = choose(records)
@@ -24,7 +24,7 @@ try:
             show_costs(choice)
             show_table(choice)
         else:
-            st.info(wording.NO_METHOD, icon=":material/info:")
+            st.info(texts.NO_METHOD, icon=":material/info:")
         show_claims(load_claims())
 except InputError as error:
     show_error(error)

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from bag_generators import InputError
-from ui.page import show_error, start_page
-from ui.teach import train_wording as wording
+from ui.frame.page import show_error, start_page
+from ui.train import texts
 from ui.train.controls import show_training
 from ui.train.data import choose_data, show_data
 from ui.train.plan import make_plan
 from ui.train.settings import choose_candidates, choose_method, choose_settings
 
 start_page("Train")
-st.markdown(wording.INTRO)
+st.markdown(texts.INTRO)
 plan = None
 try:
     with st.sidebar:
@@ -22,7 +22,7 @@ try:
             method = choose_method()
             config, share, pace = choose_settings(method, data.dataset)
     if data is None:
-        st.info(wording.NOTHING_UPLOADED, icon=":material/upload_file:")
+        st.info(texts.NOTHING_UPLOADED, icon=":material/upload_file:")
     else:
         plan = make_plan(f"{method} on {data.title.lower()}", data.dataset, candidates, config, share, pace)
 except InputError as error:

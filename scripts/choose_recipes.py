@@ -9,23 +9,21 @@ that are reported. The number is the accuracy on the untouched tiles left out.
 
 import argparse
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from bag_generators import GENERATORS
+from elimipl.training.splits import stratified_splits
+from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out
+from scripts.shipped_models.progress import Bar
+from scripts.shipped_models.pseudo_slides import slide_folds
+from scripts.shipped_models.recipes import GENTLE, RECIPES, SMALL, WIDE, Recipe
+from scripts.shipped_models.tile_sets import tile_sets
+from scripts.shipped_models.tiles import tile_bags, with_crowd
 
-from bag_generators import GENERATORS  # noqa: E402
-from elimipl.splits import stratified_splits  # noqa: E402
-from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out  # noqa: E402
-from scripts.shipped_models.progress import Bar  # noqa: E402
-from scripts.shipped_models.pseudo_slides import slide_folds  # noqa: E402
-from scripts.shipped_models.recipes import GENTLE, RECIPES, SMALL, WIDE, Recipe  # noqa: E402
-from scripts.shipped_models.tile_sets import tile_sets  # noqa: E402
-from scripts.shipped_models.tiles import tile_bags, with_crowd  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 RESULTS = ROOT / "benchmarks" / "results" / "recipes.json"
 STAINS = ("none", "density", "tones")

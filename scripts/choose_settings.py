@@ -12,22 +12,20 @@ An hour and a half of a core:
 import argparse
 import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from elimipl.benchmark.cells import CROWD, Cell
+from elimipl.benchmark.prepared import Prepared
+from elimipl.benchmark.rebuilt import SOURCES, find_raw
+from elimipl.benchmark.session import config_of
+from elimipl.benchmark.sources import USUAL_PLACES, Places
+from elimipl.benchmark.tasks import Task, run_tasks
+from elimipl.benchmark.tile_bags import prepare_tiles
+from elimipl.training.splits import stratified_splits
 
-from elimipl.benchmark.cells import CROWD, Cell  # noqa: E402
-from elimipl.benchmark.prepared import Prepared  # noqa: E402
-from elimipl.benchmark.rebuilt import SOURCES, find_raw  # noqa: E402
-from elimipl.benchmark.session import config_of  # noqa: E402
-from elimipl.benchmark.sources import USUAL_PLACES, Places  # noqa: E402
-from elimipl.benchmark.tasks import Task, run_tasks  # noqa: E402
-from elimipl.benchmark.tile_bags import prepare_tiles  # noqa: E402
-from elimipl.splits import stratified_splits  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 RESULTS = ROOT / "benchmarks" / "results" / "settings.json"
 SEED = 1

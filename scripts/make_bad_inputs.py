@@ -7,13 +7,11 @@ what must come of each. Names that strangers think of are in `scripts/bad_inputs
 """
 
 import argparse
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from scripts.bad_inputs.table import INPUTS, BadInput
 
-from scripts.bad_inputs.table import INPUTS, BadInput  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def make_all(folder: Path) -> list[tuple[BadInput, Path]]:

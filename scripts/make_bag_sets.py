@@ -11,21 +11,18 @@ import argparse
 import csv
 import hashlib
 import json
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from bag_generators import GENERATORS, TissueImage, generate, load
-from elimipl.crowd import simulate
+from elimipl.data.crowd import simulate
+from elimipl.data.phantoms import build_phantoms
+from elimipl.data.shipped import BAGS_FOLDER, BagSet, bag_sets
+from elimipl.data.tiles import find_tiles
 from elimipl.dataset import BagDataset
-from elimipl.datasets.phantoms import build_phantoms
-from elimipl.datasets.shipped import BAGS_FOLDER, BagSet, bag_sets
-from elimipl.datasets.tiles import find_tiles
 from elimipl.labels import TISSUE7
 
 # Label-preserving copies that keep rows rows: tissue has no up and no left.

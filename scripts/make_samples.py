@@ -11,7 +11,6 @@ import argparse
 import hashlib
 import io
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,8 @@ import numpy as np
 import skimage.data
 from PIL import Image
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from bag_generators.phantom import HAEMATOXYLIN_EOSIN, PHANTOM_KINDS, draw
-from bag_generators.samples import SAMPLES_FOLDER
+from bag_generators.tissue.phantom import HAEMATOXYLIN_EOSIN, PHANTOM_KINDS, draw
+from bag_generators.tissue.samples import SAMPLES_FOLDER
 
 # Optical densities of haematoxylin and DAB in R, G, B: those of the section's bluest and brownest 1 %.
 _HAEMATOXYLIN_DAB = np.array([[0.72, 0.60, 0.34], [0.23, 0.48, 0.85]])
@@ -42,7 +39,7 @@ _SECTION = {
 }
 _DRAWN = {
     "kind": "phantom",
-    "credit": "Drawn by this project (bag_generators.phantom).",
+    "credit": "Drawn by this project (bag_generators.tissue.phantom).",
     "licence": "MIT",
     "microns_per_pixel": None,
 }

@@ -6,11 +6,10 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
+from scripts.running_app import running_app
 
-from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium  # noqa: E402
-from scripts.running_app import running_app  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 FOLDER = ROOT / "assets" / "screenshots"
 SHOTS = {

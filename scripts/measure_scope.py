@@ -17,14 +17,13 @@ import numpy as np
 import skimage.data
 from tqdm import tqdm
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from bag_generators import TissueImage, generate, load
+from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
+from bag_generators.tissue.quality import measure
+from elimipl.predictor import Predictor, list_models
+from elimipl.scope import check, in_scope
 
-from bag_generators import TissueImage, generate, load  # noqa: E402
-from bag_generators.phantom import PHANTOM_KINDS, draw  # noqa: E402
-from bag_generators.quality import measure  # noqa: E402
-from elimipl.predictor import Predictor, list_models  # noqa: E402
-from elimipl.scope import check, in_scope  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 PHOTOGRAPHS = ("astronaut", "chelsea", "coffee", "retina", "rocket", "immunohistochemistry", "hubble_deep_field")
 SEEDS = 5

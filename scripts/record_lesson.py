@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,16 +17,14 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from elimipl.config import Config
+from elimipl.data.mixed_bags import Recipe, mix_bags
+from elimipl.data.phantoms import build_phantoms
+from elimipl.data.sklearn_digits import LABEL_SPACE, TARGETS
 from elimipl.dataset import BagDataset
-from elimipl.datasets.mixed_bags import Recipe, mix_bags
-from elimipl.datasets.phantoms import build_phantoms
-from elimipl.datasets.sklearn_digits import LABEL_SPACE, TARGETS
-from elimipl.staged import stages
-from elimipl.training import fit
-from elimipl.whole_file import write_whole
+from elimipl.storage import write_whole
+from elimipl.training.loop import fit
+from elimipl.training.stages import stages
 
 OUT = Path(__file__).resolve().parents[1] / "assets" / "lessons" / "recorded_runs.json"
 SHOWN_EPOCHS = (1, 2, 3, 5, 8, 12, 18, 25, 35, 45, 60)

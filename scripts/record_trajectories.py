@@ -7,18 +7,15 @@ can see attention move: no dropout and a narrow embedding (the attention of eq. 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from elimipl.data.shipped import load_bag_set
+from elimipl.data.sklearn_digits import build_digits
 from elimipl.dataset import BagDataset
-from elimipl.datasets.shipped import load_bag_set
-from elimipl.datasets.sklearn_digits import build_digits
-from elimipl.staged import stages
-from elimipl.trajectories import ACCURACIES, LOSSES, TRAJECTORIES_FOLDER, About, Trajectories
+from elimipl.training.stages import stages
+from elimipl.training.trajectories import ACCURACIES, LOSSES, TRAJECTORIES_FOLDER, About, Trajectories
 from elimipl.variants import METHODS, method_config
 from ui.train.plan import Candidates, Plan, make_plan
 

@@ -8,28 +8,26 @@ on held-out training tiles: those of the splits (tissue7), or of pseudo-slides l
 """
 
 import argparse
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from bag_generators import GENERATORS
+from elimipl.cards.calibration import calibrate
+from elimipl.cards.card import Accuracy, describe, save_model
+from elimipl.predictor import Predictor
+from elimipl.scope import derive_thresholds
+from elimipl.training.loop import Fitted, fit
+from elimipl.training.splits import stratified_splits
+from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out
+from scripts.shipped_models.progress import Bar
+from scripts.shipped_models.pseudo_slides import slide_folds
+from scripts.shipped_models.recipes import METHODS, RECIPES, Recipe
+from scripts.shipped_models.tile_sets import tile_sets, validation_tiles
+from scripts.shipped_models.tiles import TileSet, tile_bags, tile_qualities, with_crowd
 
-from bag_generators import GENERATORS  # noqa: E402
-from elimipl.calibration import calibrate  # noqa: E402
-from elimipl.card import Accuracy, describe, save_model  # noqa: E402
-from elimipl.predictor import Predictor  # noqa: E402
-from elimipl.scope import derive_thresholds  # noqa: E402
-from elimipl.splits import stratified_splits  # noqa: E402
-from elimipl.training import Fitted, fit  # noqa: E402
-from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out  # noqa: E402
-from scripts.shipped_models.progress import Bar  # noqa: E402
-from scripts.shipped_models.pseudo_slides import slide_folds  # noqa: E402
-from scripts.shipped_models.recipes import METHODS, RECIPES, Recipe  # noqa: E402
-from scripts.shipped_models.tile_sets import tile_sets, validation_tiles  # noqa: E402
-from scripts.shipped_models.tiles import TileSet, tile_bags, tile_qualities, with_crowd  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 SPLITS = 10
 CROWD_SEED = 0

@@ -1,15 +1,13 @@
 """Write the tables of the README from the model cards and the benchmark results, so that they stay true."""
 
 import json
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from bag_generators import GENERATORS
+from elimipl.cards.card import Card
+from elimipl.predictor import list_models
 
-from bag_generators import GENERATORS  # noqa: E402
-from elimipl.card import Card  # noqa: E402
-from elimipl.predictor import list_models  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 RESULTS = ROOT / "benchmarks" / "results"
 

@@ -14,23 +14,22 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from scripts.bad_inputs.table import INPUTS, Outcome
+from scripts.update_readme import filled
 
-from scripts.bad_inputs.table import INPUTS, Outcome  # noqa: E402
-from scripts.update_readme import filled  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 RESULTS = ROOT / "benchmarks" / "results"
 GROUPS = {
-    "bad pictures through the loader": ["tests/bag_generators/test_bad_inputs.py"],
+    "bad pictures through the loader": ["tests/bag_generators/reading/test_bad_inputs.py"],
     "bad pictures through the pages": ["tests/pages/test_bad_inputs.py"],
     "bad pictures in a real browser": ["tests/browser/test_bad_inputs.py"],
     "harmful model cards, weights, bag files and zips": ["tests/elimipl/test_hostile_files.py"],
-    "names, labels and texts of strangers": ["tests/ui/test_names_of_strangers.py"],
-    "what one visit may keep or use": ["tests/ui/test_memory_of_a_visit.py"],
+    "names, labels and texts of strangers": ["tests/ui/frame/test_names_of_strangers.py"],
+    "what one visit may keep or use": ["tests/ui/frame/test_memory_of_a_visit.py"],
     "hostile requests to a running server": ["tests/server/test_security.py"],
     "visitors side by side at a running server": ["tests/server/test_visitors.py"],
-    "faults: disk, model files, surroundings, kill -9": ["tests/faults", "tests/elimipl/test_checkpoint.py"],
+    "faults: disk, model files, surroundings, kill -9": ["tests/faults", "tests/elimipl/training/test_checkpoint.py"],
     "faults: server killed with a page open": ["tests/browser/test_restart.py"],
 }
 

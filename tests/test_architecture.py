@@ -40,7 +40,7 @@ def test_learning_knows_no_pages(path: Path) -> None:
 @pytest.mark.parametrize("path", files("elimipl"), ids=str)
 def test_learning_takes_only_bags_and_errors_from_pictures(path: Path) -> None:
     # The commands and the builders of bags start from pictures; the rest starts from bags.
-    if path.parent.name == "commands" or path.name in {"tiles.py", "tile_zip.py", "phantoms.py"}:
+    if path.parent.name == "commands" or path.name in {"tiles.py", "zips.py", "phantoms.py"}:
         return
     allowed = {"bag_generators.Bag", "bag_generators.InputError", "bag_generators.errors.InputError"}
     assert {name for name in imports(path) if name.startswith("bag_generators")} <= allowed

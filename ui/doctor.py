@@ -19,7 +19,7 @@ ICONS = {PASS: ":material/check_circle:", WARN: ":material/warning:", FAIL: ":ma
 def start_doctor_page() -> None:
     """The usual frame, or a bare one where the usual can't be imported."""
     try:
-        from ui.page import start_page
+        from ui.frame.page import start_page
     except Exception:
         # Whatever broke the import, the findings are what tells a person about it.
         st.set_page_config(page_title=TITLE, layout="wide")

@@ -13,7 +13,7 @@ from pathlib import Path
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import CROWD, Cell
 from elimipl.benchmark.prepared import Prepared
-from elimipl.datasets.matlab import load_bags, load_splits
+from elimipl.data.matlab import load_bags, load_splits
 
 
 def find_mat(cell: Cell, folder: Path) -> Path:

@@ -65,7 +65,7 @@ class Cell:
     r: int
     method: str
     positive_share: float | None = None
-    """Share of a bag that is of its class; None takes the builder's (see `elimipl.datasets.mixed_bags.Recipe`)."""
+    """Share of a bag that is of its class; None takes the builder's (see `elimipl.data.mixed_bags.Recipe`)."""
 
     @property
     def name(self) -> str:

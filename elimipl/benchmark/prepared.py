@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from elimipl.crowd import simulate
+from elimipl.data.crowd import simulate
 from elimipl.dataset import BagDataset
-from elimipl.splits import Split
+from elimipl.training.splits import Split
 
 SEED = 0
 """Seed of the bags, the random candidate sets and the splits."""

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import SPLITS, Cell
 from elimipl.benchmark.prepared import SEED, Prepared
+from elimipl.data.birdsong import RECIPE as BIRDSONG_RECIPE
+from elimipl.data.birdsong import build_birdsong
+from elimipl.data.digits import FMNIST_RECIPE, MNIST_RECIPE, build_fmnist, build_mnist
+from elimipl.data.mixed_bags import Recipe
 from elimipl.dataset import BagDataset
-from elimipl.datasets.birdsong import RECIPE as BIRDSONG_RECIPE
-from elimipl.datasets.birdsong import build_birdsong
-from elimipl.datasets.digits_idx import FMNIST_RECIPE, MNIST_RECIPE, build_fmnist, build_mnist
-from elimipl.datasets.mixed_bags import Recipe
-from elimipl.splits import stratified_splits
+from elimipl.training.splits import stratified_splits
 
 
 class Source(NamedTuple):

@@ -19,7 +19,7 @@ from bag_generators.errors import InputError
 from elimipl.benchmark.cells import Cell
 from elimipl.config import Config
 from elimipl.methods.settings import Settings
-from elimipl.whole_file import only_writer, write_whole
+from elimipl.storage import only_writer, write_whole
 
 AnyConfig = Config | Settings
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"

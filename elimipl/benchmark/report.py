@@ -11,7 +11,7 @@ from elimipl.benchmark.figure_four import phenomena
 from elimipl.benchmark.rebuilt import SOURCES
 from elimipl.benchmark.records import Measured, Records
 from elimipl.benchmark.wording import CAPTIONS, CLAIMS_INTRODUCTION, INTRODUCTION, p_value, printed, shown, signed
-from elimipl.whole_file import write_whole
+from elimipl.storage import write_whole
 
 FINDINGS = "findings.md"
 """Text written by hand, beside the results it is about; it ends the page."""

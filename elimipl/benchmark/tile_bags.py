@@ -17,10 +17,10 @@ import numpy as np
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import SPLITS
 from elimipl.benchmark.prepared import SEED, Prepared
+from elimipl.data.tiles import bags_from_tiles, find_tiles
 from elimipl.dataset import BagDataset
-from elimipl.datasets.tiles import bags_from_tiles, find_tiles
 from elimipl.labels import LESION5, TISSUE7, LabelSpace
-from elimipl.splits import stratified_splits
+from elimipl.training.splits import stratified_splits
 
 Progress = Callable[[int, int], None]
 """Called with the number of tiles done and of all."""

@@ -14,10 +14,10 @@ from tqdm import tqdm
 
 from bag_generators.errors import InputError
 from elimipl.config import CHOICES, Config
-from elimipl.crowd import simulate, uniform_false_positives
+from elimipl.data.crowd import simulate, uniform_false_positives
+from elimipl.data.matlab import load_bags
 from elimipl.dataset import BagDataset
-from elimipl.datasets.matlab import load_bags
-from elimipl.device import resolve_device
+from elimipl.model.device import resolve_device
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from bag_generators import GENERATORS
 from bag_generators.errors import printable
 from elimipl.commands import arguments
-from elimipl.datasets.tiles import bags_from_tiles, find_tiles
+from elimipl.data.tiles import bags_from_tiles, find_tiles
 from elimipl.labels import LESION5, TISSUE7
 
 _SPACES = {space.id: space for space in (TISSUE7, LESION5)}

@@ -22,8 +22,8 @@ from elimipl.benchmark.report import write_report
 from elimipl.benchmark.session import Session, to_do
 from elimipl.benchmark.sources import USUAL_PLACES, Places, Shelf, available
 from elimipl.commands import STOPPED, arguments
-from elimipl.device import resolve_device
 from elimipl.methods import METHODS
+from elimipl.model.device import resolve_device
 
 _REPORT_EVERY = 20.0  # seconds
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from bag_generators.errors import InputError
 from elimipl.commands import arguments
 from elimipl.config import Config
-from elimipl.datasets.matlab import load_splits
-from elimipl.protocol import ProtocolResult, SplitResult, evaluate, stratified_splits
+from elimipl.data.matlab import load_splits
+from elimipl.training.protocol import ProtocolResult, SplitResult, evaluate, stratified_splits
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

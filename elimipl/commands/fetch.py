@@ -12,7 +12,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from elimipl.commands import arguments
-from elimipl.fetch import DATASETS, LICENCE, ZENODO, fetch_tiles, fetch_whole, unpack
+from elimipl.data.fetch import DATASETS, LICENCE, ZENODO, fetch_tiles, fetch_whole, unpack
 from elimipl.labels import TISSUE7
 
 

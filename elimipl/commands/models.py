@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from elimipl.card import Card
-from elimipl.model_file import card_paths
+from elimipl.cards.card import Card
+from elimipl.cards.files import card_paths
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,14 +14,14 @@ from threading import Event
 from types import FrameType
 
 from bag_generators.errors import InputError
-from elimipl.calibration import Calibration, calibrate
-from elimipl.card import Accuracy, Card, describe, save_model
+from elimipl.cards.calibration import Calibration, calibrate
+from elimipl.cards.card import Accuracy, Card, describe, save_model
 from elimipl.commands import STOPPED, arguments
 from elimipl.dataset import BagDataset
-from elimipl.reports import EpochReport
-from elimipl.splits import stratified_splits
-from elimipl.training import Fitted, fit
-from elimipl.whole_file import check_writable
+from elimipl.storage import check_writable
+from elimipl.training.loop import Fitted, fit
+from elimipl.training.reports import EpochReport
+from elimipl.training.splits import stratified_splits
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

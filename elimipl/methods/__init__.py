@@ -18,11 +18,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from bag_generators.errors import InputError
-from elimipl import training
 from elimipl.dataset import BagDataset
 from elimipl.methods import lws, miplgp, network, partial_label, pl_aggd, proden, rc
 from elimipl.methods.settings import Settings
-from elimipl.reports import EpochReport
+from elimipl.training import loop
+from elimipl.training.reports import EpochReport
 
 __all__ = ["METHODS", "FittedMethod", "Method", "MethodConfig"]
 
@@ -92,7 +92,7 @@ def _fixed(settings: type[Settings], **fixed: str) -> Callable[..., Settings]:
 
 def _multi_instance_methods() -> list[Method]:
     paper = [
-        Method(name, name, "MIPL", summary, partial(network.paper_config, name), training.fit)
+        Method(name, name, "MIPL", summary, partial(network.paper_config, name), loop.fit)
         for name, summary in network.SUMMARIES.items()
     ]
     gaussian = Method(
@@ -109,7 +109,7 @@ def _multi_instance_methods() -> list[Method]:
         "MIPL",
         "ELIMIPL with the entropy over the candidates as its sparsity loss, and the settings that measured best here.",
         network.entropy_config,
-        training.fit,
+        loop.fit,
     )
     return [*paper[:2], gaussian, *paper[2:], ours]
 

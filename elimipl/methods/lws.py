@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from elimipl.losses import candidate_distribution
 from elimipl.methods.descent import Momentum
 from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.methods.settings import number
+from elimipl.model.losses import candidate_distribution
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,6 @@ from torch import Tensor
 
 from bag_generators.errors import InputError
 from elimipl.dataset import BagDataset
-from elimipl.device import resolve_device
-from elimipl.inference import one_thread
 from elimipl.methods.gp_kernel import Prior, backward, median_distance
 from elimipl.methods.gp_posterior import Posterior, bytes_needed
 from elimipl.methods.gp_targets import (
@@ -40,8 +38,10 @@ from elimipl.methods.gp_targets import (
 from elimipl.methods.memory import usable_bytes
 from elimipl.methods.predictions import Predictions
 from elimipl.methods.settings import Settings, choice, number
-from elimipl.reports import EpochReport
-from elimipl.scaling import Scaler, fit_scaler
+from elimipl.model.device import resolve_device
+from elimipl.model.inference import one_thread
+from elimipl.training.reports import EpochReport
+from elimipl.training.scaling import Scaler, fit_scaler
 
 _CLUSTERED = 20_000  # distinct instances that k-means looks at, at most
 _INSTANCES_AT_ONCE = 64  # in a prediction: their draws stay in the processor's cache
@@ -66,7 +66,7 @@ class MiplgpConfig(Settings):
     samples: int = number(512, 1, 1_000_000)
     """Draws of the processes that a prediction averages over."""
     scaling: str = choice("zscore", "none", "robust", "global")
-    """Feature standardisation, fitted on the training bags only (see `elimipl.scaling`)."""
+    """Feature standardisation, fitted on the training bags only (see `elimipl.training.scaling`)."""
 
     def learning_rate(self, epoch: int) -> float:
         """The step size of epoch t = 1..T."""

@@ -1,4 +1,4 @@
-"""ELIMIPL, DEMIPL and the variants of the ablations, by name: all are `elimipl.training.fit` with other settings."""
+"""ELIMIPL, DEMIPL and the variants of the ablations, by name: one `fit` with other settings."""
 
 from __future__ import annotations
 

@@ -16,14 +16,14 @@ from torch import Tensor
 
 from bag_generators.errors import InputError
 from elimipl.dataset import BagDataset
-from elimipl.device import resolve_device
-from elimipl.inference import one_thread, share_correct
 from elimipl.methods.backbone import Backbone
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.descent import Descent
 from elimipl.methods.predictions import Predictions
 from elimipl.methods.settings import Settings, choice, number
-from elimipl.reports import EpochReport
+from elimipl.model.device import resolve_device
+from elimipl.model.inference import one_thread, share_correct
+from elimipl.training.reports import EpochReport
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,6 @@ from scipy import sparse
 
 from bag_generators.errors import InputError
 from elimipl.dataset import BagDataset
-from elimipl.device import resolve_device
-from elimipl.inference import one_thread, share_correct
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.kernel_ridge import Gaussian, KernelRidge, squared_distances
 from elimipl.methods.memory import usable_bytes
@@ -25,7 +23,9 @@ from elimipl.methods.neighbours import graph, local_gram, nearest, reconstructio
 from elimipl.methods.predictions import Predictions
 from elimipl.methods.settings import Settings, choice, number
 from elimipl.methods.simplex import minimise, project_on_simplex
-from elimipl.reports import EpochReport
+from elimipl.model.device import resolve_device
+from elimipl.model.inference import one_thread, share_correct
+from elimipl.training.reports import EpochReport
 
 
 @dataclass(frozen=True)

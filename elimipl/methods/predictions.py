@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elimipl.inference import share_correct
+from elimipl.model.inference import share_correct
 
 
 @dataclass(frozen=True, eq=False)

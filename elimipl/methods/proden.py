@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from elimipl.disambiguation import initial_weights
-from elimipl.losses import candidate_distribution, mapping_loss
 from elimipl.methods.descent import Momentum
 from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.methods.settings import number
+from elimipl.model.beliefs import initial_weights
+from elimipl.model.losses import candidate_distribution, mapping_loss
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 import tifffile
 from PIL import Image
 
-from bag_generators import phantom
+from bag_generators.tissue import phantom
 
 
 @cache

@@ -5,8 +5,8 @@ from tqdm import tqdm
 
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.splits import Split
-from elimipl.training import fit
+from elimipl.training.loop import fit
+from elimipl.training.splits import Split
 
 LEFT_OUT = 3  # parts of the pseudo-slides, each left out once
 

@@ -12,8 +12,8 @@ from sklearn.cluster import KMeans
 from tqdm import tqdm
 
 from bag_generators import load
-from bag_generators.stain import DENSITY
-from elimipl.splits import Split
+from bag_generators.tissue.stain import DENSITY
+from elimipl.training.splits import Split
 
 SLIDES_PER_CLASS = 6
 _GLASS = 0.15  # optical density

@@ -13,11 +13,11 @@ import numpy as np
 from tqdm import tqdm
 
 from bag_generators import TissueImage, generate, load
-from bag_generators.augment import augmented
-from bag_generators.quality import measure
-from elimipl.crowd import simulate
+from bag_generators.tissue.augment import augmented
+from bag_generators.tissue.quality import measure
+from elimipl.data.crowd import simulate
+from elimipl.data.tiles import find_tiles
 from elimipl.dataset import BagDataset
-from elimipl.datasets.tiles import find_tiles
 from elimipl.labels import LabelSpace
 
 ROOT = Path(__file__).resolve().parents[2]

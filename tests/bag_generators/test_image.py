@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
-from bag_generators.decoding import MAX_BYTES
 from bag_generators.errors import InputError
 from bag_generators.image import TissueImage, load, tiles
+from bag_generators.reading.decoding import MAX_BYTES
 
 
 @pytest.fixture

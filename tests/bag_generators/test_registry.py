@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from bag_generators import GENERATORS, Bag, InputError, TissueImage, generate, load
-from bag_generators.stain import STAINS
-from bag_generators.working import working_copy
+from bag_generators.generators.working_size import working_copy
+from bag_generators.tissue.stain import STAINS
 from tests.bag_generators.references.pictures import KINDS, flat, picture
 
 NAMES = tuple(GENERATORS)

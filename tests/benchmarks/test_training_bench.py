@@ -6,7 +6,7 @@ import torch
 from benchmarks.crc_scale import made_bags
 from benchmarks.one_bag_loop import OneBagNetwork, train
 from elimipl.config import Config
-from elimipl.network import build_network
+from elimipl.model.network import build_network
 from tests.elimipl.toy_bags import toy_bags
 
 

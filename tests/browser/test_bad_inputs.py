@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bag_generators.samples import list_samples
+from bag_generators.tissue.samples import list_samples
 from scripts.bad_inputs.table import INPUTS, Outcome
-from ui import wording
+from ui.explore import texts as wording
 
 pytestmark = pytest.mark.browser
 DOZEN = (

@@ -6,7 +6,7 @@ import cv2
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from bag_generators import phantom
+from bag_generators.tissue import phantom
 
 pytestmark = pytest.mark.browser
 ARTEFACTS = Path(__file__).resolve().parents[2] / "artefacts"

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from bag_generators import Bag, TissueImage, generate
-from elimipl.calibration import calibrate
-from elimipl.card import Accuracy, Card, describe, save_model
+from elimipl.cards.calibration import calibrate
+from elimipl.cards.card import Accuracy, Card, describe, save_model
 from elimipl.config import Config
-from elimipl.crowd import uniform_false_positives
+from elimipl.data.crowd import uniform_false_positives
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
-from elimipl.training import Fitted, fit
+from elimipl.training.loop import Fitted, fit
 
 COLOURS = {"blue": (70, 80, 190), "pink": (220, 130, 190), "white": (235, 230, 240)}
 EACH = 8

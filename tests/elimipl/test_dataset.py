@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from bag_generators.errors import InputError
-from elimipl import dataset_file
+from elimipl import bag_file
 from elimipl.dataset import BagDataset
 from elimipl.labels import TISSUE7, LabelSpace
 
@@ -224,7 +224,7 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
 
 
 def test_a_later_version_of_the_format_says_so(dataset, tmp_path, monkeypatch):
-    monkeypatch.setattr(dataset_file, "VERSION", 99)
+    monkeypatch.setattr(bag_file, "VERSION", 99)
     dataset.save(tmp_path / "later")
     monkeypatch.undo()
     with pytest.raises(InputError, match="version 99"):
@@ -235,7 +235,7 @@ def test_a_file_whose_numbers_contradict_each_other_is_refused(dataset, tmp_path
     arrays = {name: np.asarray(getattr(dataset, name)) for name in ARRAYS}
     described = {name: getattr(dataset, name) for name in DESCRIPTIONS}
     described |= {"names": list(dataset.names), "label_space": LabelSpace.of("ab").to_dict()}
-    dataset_file.write(tmp_path / "wrong", arrays, described)
+    bag_file.write(tmp_path / "wrong", arrays, described)
     with pytest.raises(InputError, match="4 bags and 2 classes"):
         BagDataset.load(tmp_path / "wrong")
 

@@ -15,7 +15,7 @@ from elimipl import explain
 from elimipl.config import Config
 from elimipl.explain import integrated_gradients, leave_one_out, rank_agreement, without_instances
 from elimipl.predictor import Predictor
-from elimipl.training import fit
+from elimipl.training.loop import fit
 
 
 def bag_of(features, like):

@@ -12,11 +12,11 @@ import pytest
 from safetensors.numpy import save
 
 from bag_generators.errors import InputError
-from elimipl import model_file
-from elimipl.card import Card
+from elimipl.cards import files as model_file
+from elimipl.cards.card import Card
+from elimipl.data import zips as tile_zip
+from elimipl.data.zips import bags_from_zip
 from elimipl.dataset import BagDataset
-from elimipl.datasets import tile_zip
-from elimipl.datasets.tile_zip import bags_from_zip
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from elimipl.scope import check

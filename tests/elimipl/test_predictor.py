@@ -13,13 +13,13 @@ from safetensors.numpy import load_file, save
 
 from bag_generators import generate
 from bag_generators.errors import InputError
-from elimipl.calibration import temper
-from elimipl.card import describe, save_model
+from elimipl.cards.calibration import temper
+from elimipl.cards.card import describe, save_model
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor, list_models
-from elimipl.training import fit
+from elimipl.training.loop import fit
 
 ID = "toy-row-elimipl"
 

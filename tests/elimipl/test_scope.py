@@ -11,15 +11,15 @@ import pytest
 import skimage.data
 
 from bag_generators import Bag, InputError, TissueImage, generate, load
-from bag_generators.phantom import PHANTOM_KINDS, draw
-from bag_generators.quality import measure
-from elimipl.card import Card, describe, save_model
+from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
+from bag_generators.tissue.quality import measure
+from elimipl.cards.card import Card, describe, save_model
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from elimipl.scope import check, derive_thresholds, in_scope, relative_entropy
-from elimipl.training import fit
+from elimipl.training.loop import fit
 
 LIMITS = {
     "shorter_side": [112, 448],

@@ -14,11 +14,11 @@ import pytest
 import torch
 
 from bag_generators.errors import InputError
-from elimipl import training
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.training import fit
-from elimipl.whole_file import check_writable, write_whole
+from elimipl.storage import check_writable, write_whole
+from elimipl.training import loop
+from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +51,7 @@ def test_the_old_file_survives_a_write_that_fails(tmp_path, monkeypatch, step, c
 def test_a_file_larger_than_the_system_allows_leaves_nothing(tmp_path):
     program = (
         "import resource, sys\nfrom pathlib import Path\nfrom bag_generators.errors import InputError\n"
-        "from elimipl.whole_file import write_whole\n"
+        "from elimipl.storage import write_whole\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "try:\n    write_whole(Path(sys.argv[1]) / 'a', bytes(1_000_000), 'The model')\n"
         "except InputError as error:\n    print(error)"
@@ -71,7 +71,7 @@ def test_a_place_is_refused_before_the_work_and_left_as_it_was(tmp_path):
 
 
 def test_a_disk_that_fills_up_while_training_costs_no_epoch(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "run.safetensors"
     whole = fit(toy_bags(m=40), CONFIG, device="cpu")
 
@@ -120,7 +120,7 @@ def test_a_model_that_can_t_be_saved_is_one_sentence_and_no_half_file(bag_file, 
 
 
 def test_a_model_whose_folder_vanished_is_saved_elsewhere(bag_file, tmp_path, monkeypatch):
-    from elimipl.card import describe
+    from elimipl.cards.card import describe
     from elimipl.commands.train import _saved
 
     bags = BagDataset.load(bag_file)

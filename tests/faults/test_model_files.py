@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bag_generators.errors import InputError
-from elimipl import model_file
+from elimipl.cards import files as model_file
 from elimipl.predictor import Predictor
-from ui import cached
+from ui.frame import cached
 
 ROOT = Path(__file__).resolve().parents[2]
 BROKEN, SOUND = "tissue7-sbn-elimipl", "tissue7-sbn-demipl"

@@ -13,11 +13,11 @@ import pytest
 
 from benchmarks.bench_load import tile_png
 from elimipl.config import Config
-from elimipl.training import fit
+from elimipl.training.loop import fit
 from scripts.running_app import running_app
 from scripts.simulated_visitor import Visitor
 from tests.elimipl.toy_bags import toy_bags
-from ui.log import timed
+from ui.frame.log import timed
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "assets" / "samples" / "phantom-tum.png"

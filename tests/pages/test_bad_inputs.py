@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bag_generators.samples import list_samples
+from bag_generators.tissue.samples import list_samples
 from elimipl.predictor import Predictor
 from scripts.bad_inputs.names import NASTY_NAMES
 from scripts.bad_inputs.table import INPUTS, BadInput, Outcome
-from ui import wording
-from ui.batch import batch_json, classify_files
+from ui.batch.rows import batch_json, classify_files
+from ui.explore import texts as wording
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = next(sample for sample in list_samples() if sample.id == "phantom-deb")

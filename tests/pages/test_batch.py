@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bag_generators.samples import list_samples
+from bag_generators.tissue.samples import list_samples
 from elimipl.predictor import Predictor
-from ui.batch import batch_csv, batch_json, classify_files
+from ui.batch.rows import batch_csv, batch_json, classify_files
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = [(f"{sample.id}.png", (sample.folder / sample.file).read_bytes()) for sample in list_samples()[:3]]

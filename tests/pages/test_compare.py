@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from elimipl.trajectories import read_trajectories, recordings
+from elimipl.training.trajectories import read_trajectories, recordings
 from elimipl.variants import METHODS
 from tests.ui.figure_json import drawn_chart, numbers
 

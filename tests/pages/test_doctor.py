@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from elimipl import doctor, model_file
+from elimipl import doctor
+from elimipl.cards import files as model_file
 from elimipl.doctor import FAIL, PASS, WARN, Check
 from ui import doctor as page_parts
 

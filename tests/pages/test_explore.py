@@ -8,12 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bag_generators import GENERATORS, generate
-from bag_generators.samples import list_samples
+from bag_generators.tissue.samples import list_samples
 from elimipl.explain import without_instances
 from elimipl.predictor import Predictor
-from ui.figures.heatmap import COLOUR_MAPS
-from ui.palette import LIGHT
-from ui.score_scale import SCALES
+from ui.explore.figures.heatmap import COLOUR_MAPS
+from ui.figures.score_scale import SCALES
+from ui.frame.palette import LIGHT
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {sample.id: sample for sample in list_samples()}

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from bag_generators import phantom
+from bag_generators.tissue import phantom
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "Jane_Doe_1970-01-01_biopsy.png"

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from elimipl.data.shipped import load_bag_set
 from elimipl.dataset import BagDataset
-from elimipl.datasets.shipped import load_bag_set
 from elimipl.labels import LabelSpace
 from elimipl.variants import METHODS
 from tests.ui.figure_json import drawn_chart

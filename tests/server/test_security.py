@@ -181,7 +181,7 @@ def test_other_sites_may_read_no_answer(served):
             assert answer.headers.get("Access-Control-Allow-Origin") in (None, served.address)
 
 
-PLACES = ["app.py", ".streamlit/config.toml", "requirements.txt", "elimipl/card.py", "assets/models/{model}"]
+PLACES = ["app.py", ".streamlit/config.toml", "requirements.txt", "elimipl/cards/card.py", "assets/models/{model}"]
 WAYS = ["/{}", "/app/static/{}", "/static/../{}", "/static/%2e%2e/%2e%2e/{}", "/media/../{}", "/component/../{}",
         "/component/x/../../../{}", "//{}", "/_stcore/bidi-components/../../{}", "/static//{root}/{}",
         "/media/%2fetc%2f..%2f{root}/{}"]  # fmt: skip

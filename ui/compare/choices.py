@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from elimipl.trajectories import Trajectories, read_trajectories, recordings
-from ui.teach import compare_wording as wording
+from elimipl.training.trajectories import Trajectories, read_trajectories, recordings
+from ui.compare import texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +45,11 @@ def choose_comparison() -> Comparison | None:
     """None where no recording is installed; that is said."""
     names = list(recordings())
     if not names:
-        st.warning(wording.NO_RECORDINGS, icon=":material/warning:")
+        st.warning(texts.NO_RECORDINGS, icon=":material/warning:")
         return None
-    st.subheader(wording.DATA_HEADING, divider="gray")
+    st.subheader(texts.DATA_HEADING, divider="gray")
     name = st.selectbox(
-        wording.DATA_HEADING,
+        texts.DATA_HEADING,
         names,
         index=len(names) - 1,
         format_func=lambda one: _recording(one).about.title,
@@ -58,24 +58,24 @@ def choose_comparison() -> Comparison | None:
         label_visibility="collapsed",
     )
     recorded = _recording(name)
-    st.subheader(wording.BAG_HEADING, divider="gray")
+    st.subheader(texts.BAG_HEADING, divider="gray")
     space = recorded.label_space
     bag = st.pills(
-        wording.BAG_HEADING,
+        texts.BAG_HEADING,
         range(len(recorded.labels)),
         default=0,
         required=True,
-        format_func=lambda number: wording.bag_title(number, space.names[recorded.labels[number]]),
+        format_func=lambda number: texts.bag_title(number, space.names[recorded.labels[number]]),
         key=f"compare_bag_{name}",
         bind="query-params",
         label_visibility="collapsed",
     )
     others = [space.names[c] for c in np.flatnonzero(recorded.candidates[bag]) if c != recorded.labels[bag]]
-    st.caption(wording.candidates_told(space.names[recorded.labels[bag]], others))
-    st.subheader(wording.METHODS_HEADING, divider="gray")
+    st.caption(texts.candidates_told(space.names[recorded.labels[bag]], others))
+    st.subheader(texts.METHODS_HEADING, divider="gray")
     methods = recorded.about.methods
     left, right = (
         st.selectbox(label, methods, index=methods.index(start), key=f"compare_{label.lower()}", bind="query-params")
-        for label, start in ((wording.LEFT_LABEL, "DEMIPL"), (wording.RIGHT_LABEL, "ELIMIPL"))
+        for label, start in ((texts.LEFT_LABEL, "DEMIPL"), (texts.RIGHT_LABEL, "ELIMIPL"))
     )
     return Comparison(recorded, bag, left, right)

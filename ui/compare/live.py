@@ -3,12 +3,12 @@
 import streamlit as st
 
 from elimipl.config import Config
+from ui.compare import texts
 from ui.compare.choices import Comparison
+from ui.compare.figures.trajectories import three_curves, three_probabilities
 from ui.figures.curves import accuracy_curves
-from ui.figures.trajectories import three_curves, three_probabilities
-from ui.page import show_error
-from ui.palette import current_palette
-from ui.teach import compare_wording as wording
+from ui.frame.page import show_error
+from ui.frame.palette import current_palette
 from ui.train.controls import start_run
 from ui.train.data import named_bags
 from ui.train.live import CHART_CONFIG, POLL_SECONDS
@@ -21,15 +21,15 @@ _RUN = "compare_run"
 
 def show_live(comparison: Comparison) -> None:
     """Choose a method and a seed, start, watch the bag that is compared above."""
-    st.subheader(wording.LIVE_HEADING, divider="gray", anchor=False)
-    st.caption(wording.LIVE_ABOUT)
+    st.subheader(texts.LIVE_HEADING, divider="gray", anchor=False)
+    st.caption(texts.LIVE_ABOUT)
     methods = comparison.recorded.about.methods
     with st.container(horizontal=True, vertical_alignment="bottom"):
         method = st.selectbox(
-            wording.LIVE_METHOD_LABEL, methods, index=methods.index(comparison.right), key="live_method", width=180
+            texts.LIVE_METHOD_LABEL, methods, index=methods.index(comparison.right), key="live_method", width=180
         )
-        seed = st.number_input(wording.LIVE_SEED_LABEL, 0, 9999, 1, key="live_seed", width=140)
-        if st.button(wording.LIVE_START_LABEL, icon=":material/play_arrow:", type="primary", key="live_start"):
+        seed = st.number_input(texts.LIVE_SEED_LABEL, 0, 9999, 1, key="live_seed", width=140)
+        if st.button(texts.LIVE_START_LABEL, icon=":material/play_arrow:", type="primary", key="live_start"):
             start_run(plan_for(comparison, method, int(seed)), _RUN)
     run: TrainingRun | None = st.session_state.get(_RUN)
     if run is None or run.plan.title != _title(comparison, run.plan.title.partition(" on ")[0]):
@@ -57,13 +57,11 @@ def _show_run(comparison: Comparison, run: TrainingRun, was_running: bool) -> No
     if progress.error is not None:
         show_error(progress.error)
         return
-    told = wording.live_state(progress.state, run.plan.title, progress.epoch, epochs)
+    told = texts.live_state(progress.state, run.plan.title, progress.epoch, epochs)
     bar, stop = st.columns([4, 1.3], vertical_alignment="center")
     bar.progress(progress.epoch / epochs, told)
     if progress.state == RUNNING:
-        stop.button(
-            wording.LIVE_STOP_LABEL, icon=":material/stop:", on_click=run.stop, key="live_stop", width="stretch"
-        )
+        stop.button(texts.LIVE_STOP_LABEL, icon=":material/stop:", on_click=run.stop, key="live_stop", width="stretch")
     palette = current_palette()
     three = three_probabilities(progress.probabilities[:, comparison.bag], comparison.candidates, comparison.true_index)
     left, right = st.columns(2, gap="large")
@@ -72,7 +70,7 @@ def _show_run(comparison: Comparison, run: TrainingRun, was_running: bool) -> No
         theme=None,
         config=CHART_CONFIG,
         key="live-curves",
-        alt=wording.three_alt(run.plan.title, three[-1]) if len(three) else told,
+        alt=texts.three_alt(run.plan.title, three[-1]) if len(three) else told,
     )
     right.plotly_chart(
         accuracy_curves(progress.reports, epochs, palette),

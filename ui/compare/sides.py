@@ -3,16 +3,16 @@
 import streamlit as st
 
 from bag_generators import TissueImage
-from bag_generators.phantom import Phantom
-from elimipl.datasets.phantoms import redraw
-from elimipl.trajectories import ACCURACIES
-from ui.cached import bag_of
+from bag_generators.tissue.phantom import Phantom
+from elimipl.data.phantoms import redraw
+from elimipl.training.trajectories import ACCURACIES
+from ui.compare import texts
 from ui.compare.choices import Comparison
+from ui.compare.figures.trajectories import final_bars, method_bars, three_curves, three_probabilities
 from ui.figures.attention_map import attention_map
 from ui.figures.instances import instance_bars
-from ui.figures.trajectories import final_bars, method_bars, three_curves, three_probabilities
-from ui.palette import current_palette
-from ui.teach import compare_wording as wording
+from ui.frame.cached import bag_of
+from ui.frame.palette import current_palette
 
 CHART_CONFIG = {"displayModeBar": False, "responsive": True}
 
@@ -21,7 +21,7 @@ CHART_CONFIG = {"displayModeBar": False, "responsive": True}
 def show_comparison(comparison: Comparison) -> None:
     """Everything that moves with the epoch; moving it reruns only this part."""
     epochs = comparison.recorded.epochs
-    epoch = st.slider(wording.EPOCH_LABEL, 0, epochs, epochs, key="compare_epoch", bind="query-params")
+    epoch = st.slider(texts.EPOCH_LABEL, 0, epochs, epochs, key="compare_epoch", bind="query-params")
     methods = (comparison.left, comparison.right)
     # One colour scale for both, so that the two maps can be compared.
     highest = max(float(comparison.attention(method, epoch).max()) for method in methods)
@@ -35,30 +35,30 @@ def _show_side(comparison: Comparison, method: str, epoch: int, highest: float, 
     recorded, palette = comparison.recorded, current_palette()
     measured = recorded.accuracies[recorded.method(method), -1, ACCURACIES.index("held_out_accuracy")]
     st.subheader(method, anchor=False)
-    st.caption(wording.side_about(float(measured)))
+    st.caption(texts.side_about(float(measured)))
     three = three_probabilities(comparison.probabilities(method), comparison.candidates, comparison.true_index)
-    told = wording.three_alt(method, three[epoch])
-    st.markdown(f"**{wording.CURVES_HEADING}**")
+    told = texts.three_alt(method, three[epoch])
+    st.markdown(f"**{texts.CURVES_HEADING}**")
     curves = three_curves(three, palette, recorded.epochs, marked=epoch)
     st.plotly_chart(curves, theme=None, config=CHART_CONFIG, key=f"{key}-curves", alt=told)
-    st.markdown(f"**{wording.BARS_HEADING}**")
+    st.markdown(f"**{texts.BARS_HEADING}**")
     bars = final_bars(three[epoch], palette)
     st.plotly_chart(bars, theme=None, config=CHART_CONFIG, key=f"{key}-bars", alt=told)
-    st.markdown(f"**{wording.ATTENTION_HEADING}**")
+    st.markdown(f"**{texts.ATTENTION_HEADING}**")
     _show_attention(comparison, method, epoch, highest, key)
 
 
 def _show_attention(comparison: Comparison, method: str, epoch: int, highest: float, key: str) -> None:
     recorded, palette = comparison.recorded, current_palette()
     attention = comparison.attention(method, epoch)
-    told = wording.attention_alt(method, attention)
+    told = texts.attention_alt(method, attention)
     if recorded.about.bags.startswith("phantoms-"):
         image = TissueImage.from_array(_phantom(recorded.about.bag_names[comparison.bag]).pixels)
         bag = bag_of(image, recorded.about.bags.removeprefix("phantoms-"))
-        figure = attention_map(image, bag, attention, highest, None, palette, wording.ATTENTION_AXIS)
+        figure = attention_map(image, bag, attention, highest, None, palette, texts.ATTENTION_AXIS)
         st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key=f"{key}-map", alt=told)
     truth = recorded.truth_of(comparison.bag)
-    figure = instance_bars(attention, palette, wording.ATTENTION_AXIS, truth)
+    figure = instance_bars(attention, palette, texts.ATTENTION_AXIS, truth)
     figure.update_yaxes(range=[0, highest * 1.05])
     st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key=f"{key}-attention", alt=told)
 
@@ -71,12 +71,12 @@ def _phantom(name: str) -> Phantom:
 def _show_all(comparison: Comparison, epoch: int) -> None:
     recorded = comparison.recorded
     methods = recorded.about.methods
-    st.markdown(f"**{wording.ALL_HEADING}**", help=wording.ALL_HELP)
+    st.markdown(f"**{texts.ALL_HEADING}**", help=texts.ALL_HELP)
     now = recorded.probabilities[:, epoch, comparison.bag]
     three = three_probabilities(now, comparison.candidates, comparison.true_index)
     figure = method_bars(three, methods, current_palette())
-    told = wording.all_alt(methods, three)
+    told = texts.all_alt(methods, three)
     st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="all-methods", alt=told)
     if epoch > 0:
-        st.markdown(f"**{wording.TABLE_HEADING}**", help=wording.TABLE_HELP)
-        st.markdown(wording.accuracy_table(methods, recorded.accuracies[:, epoch - 1]))
+        st.markdown(f"**{texts.TABLE_HEADING}**", help=texts.TABLE_HELP)
+        st.markdown(texts.accuracy_table(methods, recorded.accuracies[:, epoch - 1]))

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bag_generators import Bag, TissueImage
-from bag_generators.phantom import instance_truth
-from bag_generators.quality import measure
-from bag_generators.samples import Sample
+from bag_generators.tissue.phantom import instance_truth
+from bag_generators.tissue.quality import measure
+from bag_generators.tissue.samples import Sample
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Prediction, Predictor
 from elimipl.scope import Check, check
-from ui.cached import bag_of, explanation
-from ui.log import model_name, picture_name, timed
+from ui.frame.cached import bag_of, explanation
+from ui.frame.log import model_name, picture_name, timed
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from bag_generators import Bag
-from ui import wording
+from ui.explore import texts
 
 
 def bag_table(bag: Bag) -> pd.DataFrame:
@@ -17,5 +17,5 @@ def bag_table(bag: Bag) -> pd.DataFrame:
 def show_bag(bag: Bag) -> None:
     """The table, folded away until somebody wants it."""
     count, dimensions = bag.features.shape
-    with st.expander(f"{wording.BAG_HEADING}: {count} instances × {dimensions} features", icon=":material/table_rows:"):
+    with st.expander(f"{texts.BAG_HEADING}: {count} instances × {dimensions} features", icon=":material/table_rows:"):
         st.dataframe(bag_table(bag), key="bag", alt=f"Table of {count} instances with {dimensions} features each.")

@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from ui import wording
+from ui.explore import texts
 from ui.explore.analysis import Analysis
-from ui.page import escape
+from ui.frame.page import escape
 
 
 def show_checks(analysis: Analysis) -> None:
     """A banner when a check failed; otherwise one quiet line. The result itself is always shown."""
     failed = [item for item in analysis.checks if not item.passed]
     if not failed:
-        told = wording.in_scope([item.name for item in analysis.checks])
+        told = texts.in_scope([item.name for item in analysis.checks])
         st.caption(f":material/check_circle: {told}")
         return
     reasons = "\n".join(f"- {escape(item.reason)}" for item in failed)
-    st.warning(f"**{wording.UNRELIABLE}**\n{reasons}", icon=":material/warning:")
+    st.warning(f"**{texts.UNRELIABLE}**\n{reasons}", icon=":material/warning:")

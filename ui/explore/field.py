@@ -6,14 +6,14 @@ import streamlit as st
 
 from bag_generators import InputError, TissueImage, tiles
 from elimipl.predictor import Predictor
-from ui import wording
-from ui.cached import bag_of
+from ui.explore import texts
 from ui.explore.analysis import View
+from ui.explore.figures.tissue_map import MapTile, overview_figure, tile_positions
 from ui.explore.picture import Picture
 from ui.figures.tissue import WHOLE_FIGURE
-from ui.figures.tissue_map import MapTile, overview_figure, tile_positions
-from ui.page import show_error
-from ui.palette import current_palette
+from ui.frame.cached import bag_of
+from ui.frame.page import show_error
+from ui.frame.palette import current_palette
 
 MODEL_TILE = 224
 MODEL_MICRONS = 0.5
@@ -28,10 +28,10 @@ def choose_field(picture: Picture, predictor: Predictor) -> View:
     image = picture.image
     if min(image.width, image.height) < OFFER_FROM * MODEL_TILE:
         return View(image)
-    with st.expander(wording.FIELD_HEADING, expanded=True, icon=":material/crop_free:"):
+    with st.expander(texts.FIELD_HEADING, expanded=True, icon=":material/crop_free:"):
         controls, overview = st.columns([1, 1.4], gap="medium")
         with controls:
-            whole = st.toggle(wording.WHOLE_LABEL, key="whole", bind="query-params", help=wording.WHOLE_HELP)
+            whole = st.toggle(texts.WHOLE_LABEL, key="whole", bind="query-params", help=texts.WHOLE_HELP)
             size = _tile_size(image, picture.sample.microns_per_pixel if picture.sample else None)
             x, y = _position(image, size)
             _offer_all_tiles(image, size, predictor)
@@ -42,24 +42,24 @@ def choose_field(picture: Picture, predictor: Predictor) -> View:
 
 def _tile_size(image: TissueImage, known: float | None) -> int:
     microns = st.number_input(
-        wording.SCALE_LABEL,
+        texts.SCALE_LABEL,
         min_value=0.1,
         max_value=4.0,
         value=known or MODEL_MICRONS,
         step=0.05,
         key="microns",
         bind="query-params",
-        help=wording.SCALE_HELP,
+        help=texts.SCALE_HELP,
     )
     wanted = round(MODEL_TILE * MODEL_MICRONS / microns)
     size = max(SMALLEST_TILE, min(wanted, image.width, image.height))
-    st.caption(f"{wording.EXPECTED_SCALE} Here that is a tile of {size} × {size} px.")
+    st.caption(f"{texts.EXPECTED_SCALE} Here that is a tile of {size} × {size} px.")
     return size
 
 
 def _position(image: TissueImage, size: int) -> tuple[int, int]:
     places = []
-    for key, label, length in (("x", wording.LEFT_LABEL, image.width), ("y", wording.TOP_LABEL, image.height)):
+    for key, label, length in (("x", texts.LEFT_LABEL, image.width), ("y", texts.TOP_LABEL, image.height)):
         room = length - size
         if st.session_state.get(key, 0) > room:
             st.session_state[key] = room
@@ -104,9 +104,9 @@ def _show_overview(image: TissueImage, corner: tuple[int, int] | None, size: int
         key="overview",
         on_select=_move_to_click,
         selection_mode="points",
-        alt=wording.overview_alt(image.width, image.height, len(classified)),
+        alt=texts.overview_alt(image.width, image.height, len(classified)),
     )
-    st.caption(wording.OVERVIEW_HINT)
+    st.caption(texts.OVERVIEW_HINT)
 
 
 def _move_to_click() -> None:
@@ -120,8 +120,8 @@ def _classified(image: TissueImage, size: int, predictor: Predictor) -> list[Map
     key = _map_key(image, size, predictor)
     kept = st.session_state.get("tissue_map")
     if kept is None or kept[0] != key:
-        bar = st.progress(0.0, text=wording.CLASSIFYING)
-        kept = (key, _classify(image, size, predictor, lambda share: bar.progress(share, text=wording.CLASSIFYING)))
+        bar = st.progress(0.0, text=texts.CLASSIFYING)
+        kept = (key, _classify(image, size, predictor, lambda share: bar.progress(share, text=texts.CLASSIFYING)))
         bar.empty()
         st.session_state["tissue_map"] = kept
     return kept[1]

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ui import wording
+from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.figures.instances import instance_bars, score_histogram
-from ui.palette import current_palette
+from ui.frame.palette import current_palette
 
 BARS_CONFIG = {"displayModeBar": False, "responsive": True}
 EXTREMES = 3
@@ -32,7 +32,7 @@ def show_detail(analysis: Analysis, scores: np.ndarray) -> None:
             f"{_in_words(analysis, chosen)}",
             width="stretch",
         )
-        st.button(wording.REMOVE_LABEL, key="remove", on_click=_remove, args=(chosen,))
+        st.button(texts.REMOVE_LABEL, key="remove", on_click=_remove, args=(chosen,))
 
 
 def _remove(instance: int) -> None:
@@ -47,7 +47,7 @@ def _in_words(analysis: Analysis, chosen: int) -> str:
     standard = analysis.predictor.scaler.transform(features[None])[0]
     order = np.argsort(-np.abs(standard))[:MOST_FEATURES]
     lines = [f"{analysis.bag.feature_names[i]}: {features[i]:.4g} ({standard[i]:+.1f} σ)" for i in order]
-    return f"{wording.FEATURES_INTRO}\n" + "\n".join(f"- {line}" for line in lines)
+    return f"{texts.FEATURES_INTRO}\n" + "\n".join(f"- {line}" for line in lines)
 
 
 def show_table(analysis: Analysis, scores: np.ndarray, title: str) -> None:
@@ -92,7 +92,7 @@ def show_figure_five(analysis: Analysis, scores: np.ndarray, title: str) -> None
             key="figure-five",
             on_select=_choose_bar,
             selection_mode="points",
-            alt=wording.instances_alt(title, scores),
+            alt=texts.instances_alt(title, scores),
         )
     with histogram:
         st.plotly_chart(

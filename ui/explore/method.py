@@ -3,19 +3,19 @@
 import streamlit as st
 
 from bag_generators import GENERATORS, InputError
-from elimipl.card import Card
+from elimipl.cards.card import Card
 from elimipl.predictor import Predictor
-from ui import wording
-from ui.cached import predictor, shipped_models
-from ui.page import escape, show_error
+from ui.explore import texts
+from ui.frame.cached import predictor, shipped_models
+from ui.frame.page import escape, show_error
 from ui.train.trained import choose_trained
 
 
 def choose_generator() -> str:
     """Name of the chosen generator."""
-    st.subheader(wording.GENERATOR_HEADING, divider="gray")
+    st.subheader(texts.GENERATOR_HEADING, divider="gray")
     chosen = st.segmented_control(
-        wording.GENERATOR_HEADING,
+        texts.GENERATOR_HEADING,
         options=list(GENERATORS),
         default="sbn",
         required=True,
@@ -30,7 +30,7 @@ def choose_generator() -> str:
 
 def choose_model(generator: str) -> Predictor | None:
     """The model for this generator: label space × method. None where none can be used; the reason is shown."""
-    st.subheader(wording.MODEL_HEADING, divider="gray")
+    st.subheader(texts.MODEL_HEADING, divider="gray")
     trained = choose_trained(generator)
     if trained is not None:
         st.caption(_measured(trained.card))
@@ -43,7 +43,7 @@ def choose_model(generator: str) -> Predictor | None:
         show_error(problem)
     fitting = [card for card in cards if card.generator == generator]
     if not fitting:
-        st.warning(wording.NO_MODEL, icon=":material/warning:")
+        st.warning(texts.NO_MODEL, icon=":material/warning:")
         return None
     card = _choose_card(fitting)
     try:
@@ -56,23 +56,23 @@ def choose_model(generator: str) -> Predictor | None:
 def _choose_card(cards: list[Card]) -> Card:
     spaces = {card.label_space.id: card.label_space for card in cards}
     space = st.segmented_control(
-        wording.SPACE_LABEL,
+        texts.SPACE_LABEL,
         options=list(spaces),
         default=next(iter(reversed(spaces))),
         required=True,
-        format_func=lambda name: wording.SPACE_TITLES.get(name, name),
-        help=wording.SPACE_HELP,
+        format_func=lambda name: texts.SPACE_TITLES.get(name, name),
+        help=texts.SPACE_HELP,
         key="labels",
         bind="query-params",
     )
     methods = {card.method: card for card in cards if card.label_space.id == space}
     method = st.segmented_control(
-        wording.METHOD_LABEL,
+        texts.METHOD_LABEL,
         options=sorted(methods, reverse=True),
         default=max(methods),
         required=True,
         format_func=str.upper,
-        help=wording.METHOD_HELP,
+        help=texts.METHOD_HELP,
         key="method",
         bind="query-params",
     )
@@ -84,6 +84,6 @@ def _choose_card(cards: list[Card]) -> Card:
 def _measured(card: Card) -> str:
     accuracy = card.accuracy
     if accuracy is None:
-        return wording.NO_ACCURACY
+        return texts.NO_ACCURACY
     spread = f" ± {accuracy.std:.3f}" if accuracy.std is not None else ""
     return f"Accuracy {accuracy.value:.3f}{spread} (n = {accuracy.n}, {escape(accuracy.split)})."

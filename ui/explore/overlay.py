@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from ui import wording
+from ui.explore import texts
 from ui.explore.analysis import Analysis
+from ui.explore.figures.heatmap import COLOUR_MAPS, add_heatmap
 from ui.explore.instances import show_detail, show_figure_five, show_table
-from ui.figures.heatmap import COLOUR_MAPS, add_heatmap
+from ui.figures.score_scale import SCALES, coloured
 from ui.figures.tissue import WHOLE_FIGURE, add_click_targets, add_outlines, picture_figure
-from ui.palette import current_palette
-from ui.score_scale import SCALES, coloured
+from ui.frame.palette import current_palette
 
 NEARLY_EVEN = 1.2  # highest attention as a multiple of what every instance would get in an even share
 SOURCES = ("attention", "leave_one_out", "integrated_gradients")
@@ -36,12 +36,12 @@ def show_overlay(analysis: Analysis) -> None:
     """Map, controls and instances."""
     settings = _choose_settings(analysis)
     scores = analysis.scores(settings.source, settings.class_index)
-    title = wording.SOURCE_TITLES[settings.source]
+    title = texts.SOURCE_TITLES[settings.source]
     if settings.source == "attention" and scores.max() * len(scores) < NEARLY_EVEN:
-        st.caption(wording.nearly_even(scores))
+        st.caption(texts.nearly_even(scores))
     _show_map_and_detail(analysis, settings, scores)
     show_table(analysis, scores, title)
-    with st.expander(wording.FIGURE_FIVE_HEADING, expanded=True, icon=":material/bar_chart:"):
+    with st.expander(texts.FIGURE_FIVE_HEADING, expanded=True, icon=":material/bar_chart:"):
         show_figure_five(analysis, scores, title)
 
 
@@ -64,44 +64,44 @@ def _show_map_and_detail(analysis: Analysis, settings: MapSettings, scores: np.n
 def _choose_settings(analysis: Analysis) -> MapSettings:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source = st.segmented_control(
-            wording.SOURCE_LABEL,
+            texts.SOURCE_LABEL,
             options=SOURCES,
             default="attention",
             required=True,
-            format_func=wording.SOURCE_TITLES.__getitem__,
+            format_func=texts.SOURCE_TITLES.__getitem__,
             key="map",
             bind="query-params",
-            help=wording.SOURCE_HELP,
+            help=texts.SOURCE_HELP,
             wrap=True,
         )
-        settings = st.popover(wording.MAP_SETTINGS, icon=":material/tune:")
+        settings = st.popover(texts.MAP_SETTINGS, icon=":material/tune:")
     with settings:
         class_name = st.selectbox(
-            wording.MAP_CLASS_LABEL,
-            options=[wording.PREDICTED_CLASS, *analysis.labels.names],
+            texts.MAP_CLASS_LABEL,
+            options=[texts.PREDICTED_CLASS, *analysis.labels.names],
             key="map_class",
             bind="query-params",
             disabled=source == "attention",
-            help=wording.MAP_CLASS_HELP,
+            help=texts.MAP_CLASS_HELP,
         )
         scale = st.segmented_control(
-            wording.SCALE_KIND_LABEL, SCALES, default=SCALES[0], required=True, key="scale", bind="query-params"
+            texts.SCALE_KIND_LABEL, SCALES, default=SCALES[0], required=True, key="scale", bind="query-params"
         )
-        colours = st.selectbox(wording.COLOURS_LABEL, COLOUR_MAPS, key="colours", bind="query-params")
+        colours = st.selectbox(texts.COLOURS_LABEL, COLOUR_MAPS, key="colours", bind="query-params")
         threshold = st.slider(
-            wording.THRESHOLD_LABEL, 0.0, 1.0, 0.0, 0.05, key="threshold", bind="query-params",
-            help=wording.THRESHOLD_HELP,
+            texts.THRESHOLD_LABEL, 0.0, 1.0, 0.0, 0.05, key="threshold", bind="query-params",
+            help=texts.THRESHOLD_HELP,
         )  # fmt: skip
-        fixed = st.toggle(wording.FIXED_LABEL, key="fixed", bind="query-params", help=wording.FIXED_HELP)
-        outlined = st.toggle(wording.OUTLINE_LABEL, value=False, key="outlines", bind="query-params")
-        side_by_side = st.toggle(wording.SIDE_BY_SIDE_LABEL, key="side_by_side", bind="query-params")
-    index = analysis.prediction.index if class_name == wording.PREDICTED_CLASS else analysis.labels.index(class_name)
+        fixed = st.toggle(texts.FIXED_LABEL, key="fixed", bind="query-params", help=texts.FIXED_HELP)
+        outlined = st.toggle(texts.OUTLINE_LABEL, value=False, key="outlines", bind="query-params")
+        side_by_side = st.toggle(texts.SIDE_BY_SIDE_LABEL, key="side_by_side", bind="query-params")
+    index = analysis.prediction.index if class_name == texts.PREDICTED_CLASS else analysis.labels.index(class_name)
     return MapSettings(source, index, scale, colours, threshold, fixed, outlined, side_by_side)
 
 
 def _show_map(analysis: Analysis, settings: MapSettings, scores: np.ndarray) -> None:
     palette = current_palette()
-    title = wording.SOURCE_TITLES[settings.source]
+    title = texts.SOURCE_TITLES[settings.source]
     if settings.source != "attention":
         title += f" for {analysis.labels.names[settings.class_index]}"
     figure = picture_figure(analysis.image, palette)
@@ -117,7 +117,7 @@ def _show_map(analysis: Analysis, settings: MapSettings, scores: np.ndarray) -> 
         key="overlay",
         on_select=_choose_clicked,
         selection_mode="points",
-        alt=wording.map_alt(title, scores),
+        alt=texts.map_alt(title, scores),
     )
 
 

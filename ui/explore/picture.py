@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bag_generators import InputError, TissueImage, load
-from bag_generators.samples import Sample, list_samples
-from bag_generators.working import working_copy
-from ui import wording
-from ui.log import picture_name, timed
-from ui.page import show_error
+from bag_generators.generators.working_size import working_copy
+from bag_generators.tissue.samples import Sample, list_samples
+from ui.explore import texts
+from ui.frame.log import picture_name, timed
+from ui.frame.page import show_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,15 +23,13 @@ class Picture:
 
 def choose_picture() -> Picture | None:
     """Ask for the picture; one that can't be used is refused and the one before stays. None where there is none."""
-    st.subheader(wording.PICTURE_HEADING, divider="gray")
+    st.subheader(texts.PICTURE_HEADING, divider="gray")
     try:
         samples = {sample.id: sample for sample in list_samples()}
     except InputError as error:
         show_error(error)
         samples = {}
-    upload = st.file_uploader(
-        wording.UPLOAD_LABEL, type=list(wording.UPLOAD_TYPES), help=wording.UPLOAD_HELP, key="upload"
-    )
+    upload = st.file_uploader(texts.UPLOAD_LABEL, type=list(texts.UPLOAD_TYPES), help=texts.UPLOAD_HELP, key="upload")
     _forget_upload(gone=upload is None)
     own = None if upload is None else _uploaded(upload.file_id, upload.getvalue())
     chosen = _choose_sample(samples, disabled=own is not None) if samples else None
@@ -46,17 +44,17 @@ def choose_picture() -> Picture | None:
 
 def _choose_sample(samples: dict[str, Sample], disabled: bool) -> Sample:
     chosen = st.selectbox(
-        wording.SAMPLE_LABEL,
+        texts.SAMPLE_LABEL,
         options=list(samples),
         format_func=lambda key: samples[key].title,
-        help=wording.SAMPLE_HELP,
+        help=texts.SAMPLE_HELP,
         disabled=disabled,
         key="sample",
         bind="query-params",
     )
-    with st.popover(wording.GALLERY_LABEL, icon=":material/grid_view:", disabled=disabled, width="stretch"):
+    with st.popover(texts.GALLERY_LABEL, icon=":material/grid_view:", disabled=disabled, width="stretch"):
         _gallery(samples)
-    st.caption(wording.UPLOAD_IN_USE if disabled else samples[chosen].description)
+    st.caption(texts.UPLOAD_IN_USE if disabled else samples[chosen].description)
     return samples[chosen]
 
 
@@ -92,7 +90,7 @@ def _uploaded(file_id: str, data: bytes) -> TissueImage | None:
         st.session_state["upload_seen"] = seen
     if seen.refusal is not None:
         show_error(seen.refusal)
-        st.caption(wording.STILL_SHOWN)
+        st.caption(texts.STILL_SHOWN)
     return seen.image
 
 

@@ -4,11 +4,11 @@ import streamlit as st
 
 from elimipl.explain import rank_agreement, without_instances
 from elimipl.predictor import Prediction
-from ui import wording
+from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.figures.bars import class_bars, outside_mass, three_bars
-from ui.page import escape
-from ui.palette import current_palette
+from ui.frame.page import escape
+from ui.frame.palette import current_palette
 
 BARS_CONFIG = {"displayModeBar": False, "responsive": True}
 
@@ -27,7 +27,7 @@ def show_result(analysis: Analysis) -> None:
         theme=None,
         config=BARS_CONFIG,
         key="class-bars",
-        alt=wording.bars_alt(analysis.labels.names, shown.probabilities),
+        alt=texts.bars_alt(analysis.labels.names, shown.probabilities),
     )
     _show_figure_two(shown, analysis)
     _ask_what_if(analysis)
@@ -45,36 +45,36 @@ def _show_answer(shown: Prediction, analysis: Analysis) -> None:
         )
     st.caption(f"{escape(space.descriptions[index])} It is {membership}.{verdict}")
     mass = outside_mass(shown.probabilities, analysis.candidates)
-    st.markdown(f"**{mass:.1%}** {wording.OUTSIDE_LABEL}", help=wording.OUTSIDE_HELP)
+    st.markdown(f"**{mass:.1%}** {texts.OUTSIDE_LABEL}", help=texts.OUTSIDE_HELP)
 
 
 def _show_figure_two(shown: Prediction, analysis: Analysis) -> None:
-    raw = st.toggle(wording.RAW_LABEL, key="raw", bind="query-params", help=wording.RAW_HELP)
+    raw = st.toggle(texts.RAW_LABEL, key="raw", bind="query-params", help=texts.RAW_HELP)
     probabilities = shown.raw if raw else shown.probabilities
     st.plotly_chart(
         three_bars(probabilities, analysis.candidates, current_palette(), analysis.true_index),
         theme=None,
         config=BARS_CONFIG,
         key="figure-two",
-        alt=wording.three_bars_alt(probabilities, analysis.candidates, analysis.true_index),
+        alt=texts.three_bars_alt(probabilities, analysis.candidates, analysis.true_index),
     )
 
 
 def _ask_what_if(analysis: Analysis) -> None:
-    with st.expander(wording.WHAT_IF_HEADING, expanded=bool(_removed(analysis)), icon=":material/remove_circle:"):
+    with st.expander(texts.WHAT_IF_HEADING, expanded=bool(_removed(analysis)), icon=":material/remove_circle:"):
         st.pills(
-            wording.WHAT_IF_LABEL,
+            texts.WHAT_IF_LABEL,
             options=range(len(analysis.bag.features)),
             selection_mode="multi",
             key="removed",
-            help=wording.WHAT_IF_HELP,
+            help=texts.WHAT_IF_HELP,
         )
         if len(st.session_state.get("removed", [])) >= len(analysis.bag.features):
-            st.caption(wording.ALL_REMOVED)
+            st.caption(texts.ALL_REMOVED)
         influence = analysis.scores("leave_one_out", analysis.prediction.index)
         agreement = rank_agreement(analysis.prediction.attention, influence)
-        st.caption(wording.agreement_sentence(agreement))
-        st.caption(wording.WHAT_ATTENTION_IS)
+        st.caption(texts.agreement_sentence(agreement))
+        st.caption(texts.WHAT_ATTENTION_IS)
 
 
 def _removed(analysis: Analysis) -> list[int]:

@@ -4,18 +4,18 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from ui import wording
-from ui.download import download_button
+from ui.explore import texts
 from ui.explore.analysis import Analysis
-from ui.exports.geojson import geojson
-from ui.exports.instances_csv import instances_csv
-from ui.exports.painted import painted_png
-from ui.exports.provenance import provenance_json
-from ui.exports.report import html_report
-from ui.log import model_name, picture_name
-from ui.score_scale import SCALES, coloured
+from ui.explore.exports.geojson import geojson
+from ui.explore.exports.instances_csv import instances_csv
+from ui.explore.exports.painted import painted_png
+from ui.explore.exports.provenance import provenance_json
+from ui.explore.exports.report import html_report
+from ui.figures.score_scale import SCALES, coloured
+from ui.frame.download import download_button
+from ui.frame.log import model_name, picture_name
 
-# What each file is: key, icon, ending, kind. The words are in `wording`.
+# What each file is: key, icon, ending, kind. The words are in `texts`.
 FILES = (
     ("png", ":material/image:", "png", "image/png"),
     ("report", ":material/description:", "html", "text/html"),
@@ -27,7 +27,7 @@ FILES = (
 
 def show_take_away(analysis: Analysis) -> None:
     """One button per file. Names are made of the picture's hash, never of what the person called it."""
-    st.subheader(wording.TAKE_AWAY_HEADING, divider="gray")
+    st.subheader(texts.TAKE_AWAY_HEADING, divider="gray")
     facts = picture_name(analysis.image.sha256) | model_name(analysis.predictor.card)
     stem = f"elimipl-{analysis.image.sha256[:12]}-{analysis.predictor.card.id}"
     builders: dict[str, Callable[[], str | bytes]] = {
@@ -40,14 +40,14 @@ def show_take_away(analysis: Analysis) -> None:
     with st.container(horizontal=True):
         for key, icon, ending, mime in FILES:
             download_button(
-                wording.TAKE_AWAY_LABELS[key],
+                texts.TAKE_AWAY_LABELS[key],
                 builders[key],
                 f"{stem}.{ending}",
                 mime,
                 facts,
                 icon=icon,
                 key=f"download-{key}",
-                help=wording.TAKE_AWAY_HELP[key],
+                help=texts.TAKE_AWAY_HELP[key],
             )
 
 
@@ -55,8 +55,8 @@ def _shown_map(analysis: Analysis) -> bytes:
     """The map as it is set on the page."""
     state = st.session_state
     source = state.get("map", "attention")
-    name = state.get("map_class", wording.PREDICTED_CLASS)
-    index = analysis.prediction.index if name == wording.PREDICTED_CLASS else analysis.labels.index(name)
+    name = state.get("map_class", texts.PREDICTED_CLASS)
+    index = analysis.prediction.index if name == texts.PREDICTED_CLASS else analysis.labels.index(name)
     signed = source != "attention"
     scores = coloured(analysis.scores(source, index), state.get("scale", SCALES[0]), signed, state.get("fixed", False))
     return painted_png(analysis, scores, state.get("colours", "Cividis"))

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from bag_generators import Bag, TissueImage
 from ui.figures.tissue import add_click_targets, picture_figure
-from ui.palette import Palette
+from ui.frame.palette import Palette
 
 COLOURS = "Cividis"
 HEIGHT = 214

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from elimipl.labels import LabelSpace
 from ui.figures.plain_text import plain
-from ui.palette import Palette
+from ui.frame.palette import Palette
 
 
 def class_bars(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from elimipl.reports import EpochReport
-from ui.palette import Palette
+from elimipl.training.reports import EpochReport
+from ui.frame.palette import Palette
 
 LOSS_TITLES = {
     "mapping": "mapping",

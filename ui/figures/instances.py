@@ -3,7 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from ui.palette import Palette
+from ui.frame.palette import Palette
 
 
 def instance_bars(

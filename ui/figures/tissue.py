@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from bag_generators import Bag, TissueImage
 from ui.figures.plain_text import plain
-from ui.palette import Palette
+from ui.frame.palette import Palette
 
 DISPLAY_LONG_SIDE = 1024  # px; a figure is sent whole whenever it changes
 JPEG_QUALITY = 82

@@ -6,13 +6,13 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import GENERATORS, Bag, TissueImage
-from bag_generators.phantom import Phantom, instance_truth
-from elimipl.crowd import uniform_false_positives
-from elimipl.datasets.phantoms import redraw
+from bag_generators.tissue.phantom import Phantom, instance_truth
+from elimipl.data.crowd import uniform_false_positives
+from elimipl.data.phantoms import redraw
 from elimipl.labels import TISSUE7, LabelSpace
-from ui.cached import bag_of
+from ui.frame.cached import bag_of
+from ui.generators import texts
 from ui.lesson.recorded import recorded_runs
-from ui.teach import wording
 
 VARIANTS = (1, 2)
 TISSUES = ("TUM", *(name for name in TISSUE7.names if name != "TUM"))
@@ -38,13 +38,13 @@ class Case:
 
 def choose_case() -> Case:
     """Ask for the tissue, one of two drawings of it, and the way it is cut."""
-    st.subheader(wording.CASE_HEADING, divider="gray")
-    tissue = st.selectbox(wording.TISSUE_LABEL, TISSUES, key="tissue", bind="query-params")
+    st.subheader(texts.CASE_HEADING, divider="gray")
+    tissue = st.selectbox(texts.TISSUE_LABEL, TISSUES, key="tissue", bind="query-params")
     variant = st.segmented_control(
-        wording.VARIANT_LABEL, VARIANTS, default=1, required=True, wrap=True, key="drawing", bind="query-params"
+        texts.VARIANT_LABEL, VARIANTS, default=1, required=True, wrap=True, key="drawing", bind="query-params"
     )
     cut = st.segmented_control(
-        wording.CUT_LABEL,
+        texts.CUT_LABEL,
         list(GENERATORS),
         default="row",
         required=True,
@@ -52,7 +52,7 @@ def choose_case() -> Case:
         format_func=lambda name: GENERATORS[name].title,
         key="cut",
         bind="query-params",
-        help=wording.CUT_HELP,
+        help=texts.CUT_HELP,
     )
     return make_case(tissue, variant, cut)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from elimipl.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
+from elimipl.model.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
 
 SPARSITIES = {"l1": l1_sparsity, "entropy": entropy_sparsity}
 STEP_SIZE = 0.6

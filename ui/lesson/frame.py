@@ -4,8 +4,8 @@ from functools import partial
 
 import streamlit as st
 
+from ui.generators import texts
 from ui.lesson.progress import PARTS, Progress
-from ui.teach import wording
 
 DONE_ICON, OPEN_ICON, HERE_ICON = ":material/check_circle:", ":material/circle:", ":material/radio_button_checked:"
 
@@ -14,7 +14,7 @@ def show_step_list(progress: Progress) -> None:
     """All steps with a tick on those that are done; each can be opened at any time."""
     if not progress.shows("steps"):
         return
-    st.subheader(wording.STEPS_HEADING, divider="gray")
+    st.subheader(texts.STEPS_HEADING, divider="gray")
     with st.container(gap="xxsmall"):
         for place, step in enumerate(progress.steps):
             here = place == progress.place
@@ -36,9 +36,9 @@ def show_task(progress: Progress) -> None:
         return
     step = progress.current
     if step.id in progress.done:
-        st.success(f"**{wording.DONE_LABEL}:** {step.task}", icon=DONE_ICON)
+        st.success(f"**{texts.DONE_LABEL}:** {step.task}", icon=DONE_ICON)
     else:
-        st.info(f"**{wording.TASK_LABEL}:** {step.task}", icon=":material/touch_app:")
+        st.info(f"**{texts.TASK_LABEL}:** {step.task}", icon=":material/touch_app:")
 
 
 def show_way_on(progress: Progress) -> None:
@@ -48,21 +48,21 @@ def show_way_on(progress: Progress) -> None:
     place, last = progress.place, len(progress.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            wording.BACK_LABEL, key="back", icon=":material/arrow_back:", disabled=place == 0,
+            texts.BACK_LABEL, key="back", icon=":material/arrow_back:", disabled=place == 0,
             on_click=partial(progress.go, place - 1),
         )  # fmt: skip
         st.button(
-            wording.NEXT_LABEL, key="next", icon=":material/arrow_forward:", disabled=place == last, type="primary",
+            texts.NEXT_LABEL, key="next", icon=":material/arrow_forward:", disabled=place == last, type="primary",
             on_click=partial(progress.go, place + 1),
         )  # fmt: skip
-        with st.popover(wording.LINK_LABEL, icon=":material/link:"):
+        with st.popover(texts.LINK_LABEL, icon=":material/link:"):
             _offer_link(progress)
     if len(progress.done) == len(progress.steps):
-        st.success(wording.ALL_DONE, icon=":material/celebration:")
+        st.success(texts.ALL_DONE, icon=":material/celebration:")
 
 
 def _offer_link(progress: Progress) -> None:
-    st.caption(wording.LINK_HELP)
-    hidden = [part for part in PARTS if st.checkbox(wording.HIDE_TITLES[part], key=f"hide-{part}")]
+    st.caption(texts.LINK_HELP)
+    hidden = [part for part in PARTS if st.checkbox(texts.HIDE_TITLES[part], key=f"hide-{part}")]
     address = (st.context.url or "").partition("?")[0]
     st.code(address + progress.link(hidden), language=None, wrap_lines=True)

@@ -8,8 +8,8 @@ import streamlit as st
 from elimipl.benchmark.cells import CROWD, DATA, OURS, PARTIAL_LABEL, PERCEPTRONS, VIEWS, Cell, View
 from elimipl.benchmark.claims import Claim, claims
 from elimipl.benchmark.records import FILE, RESULTS, Records
-from ui.figures.results import Row
-from ui.results import wording
+from ui.results import texts
+from ui.results.comparison_figures import Row
 
 RESULTS_FILE = RESULTS / FILE
 
@@ -62,19 +62,19 @@ def _claims(path: str, changed: int) -> list[Claim]:
 
 def choose(records: Records) -> Choice:
     """Widgets for the sidebar."""
-    st.subheader(wording.VIEW_HEADING, divider="gray")
+    st.subheader(texts.VIEW_HEADING, divider="gray")
     view_id = st.selectbox(
-        wording.VIEW_HEADING,
+        texts.VIEW_HEADING,
         list(VIEWS),
-        format_func=wording.view_title,
+        format_func=texts.view_title,
         key="results_view",
         bind="query-params",
         label_visibility="collapsed",
     )
     view = VIEWS[view_id]
-    st.subheader(wording.DATA_HEADING, divider="gray")
+    st.subheader(texts.DATA_HEADING, divider="gray")
     data = st.selectbox(
-        wording.DATA_HEADING,
+        texts.DATA_HEADING,
         _data_sets(records, view),
         format_func=lambda one: DATA[one].title,
         key=f"results_data_{_slug(view_id)}",
@@ -82,10 +82,10 @@ def choose(records: Records) -> Choice:
         label_visibility="collapsed",
     )
     r = CROWD if view.rs == (CROWD,) else _choose_r(view)
-    st.subheader(wording.METHODS_HEADING, divider="gray")
+    st.subheader(texts.METHODS_HEADING, divider="gray")
     every = (*view.methods, *view.extra)
     methods = st.pills(
-        wording.METHODS_HEADING,
+        texts.METHODS_HEADING,
         every,
         default=view.methods,
         selection_mode="multi",
@@ -99,7 +99,7 @@ def choose(records: Records) -> Choice:
 def _choose_r(view: View) -> int:
     return int(
         st.segmented_control(
-            wording.R_LABEL,
+            texts.R_LABEL,
             view.rs,
             default=view.rs[0],
             required=True,

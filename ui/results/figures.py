@@ -4,10 +4,10 @@ import streamlit as st
 
 from elimipl.benchmark.cells import CROWD, DATA
 from elimipl.benchmark.figure_four import phenomena
-from ui.figures.results import accuracy_bars, cost_scatter, curves_over_r
-from ui.palette import current_palette
-from ui.results import wording
+from ui.frame.palette import current_palette
+from ui.results import texts
 from ui.results.choices import Choice
+from ui.results.comparison_figures import accuracy_bars, cost_scatter, curves_over_r
 
 CHART_CONFIG = {"displayModeBar": False, "responsive": True}
 
@@ -15,36 +15,36 @@ CHART_CONFIG = {"displayModeBar": False, "responsive": True}
 def show_accuracies(choice: Choice) -> None:
     """Bars, splits and the paper's marks."""
     rows = choice.rows()
-    st.subheader(wording.bars_heading(choice.data, choice.r), anchor=False)
+    st.subheader(texts.bars_heading(choice.data, choice.r), anchor=False)
     if not any(row.accuracies for row in rows):
-        st.info(wording.NOTHING_RUN, icon=":material/info:")
-    mark = wording.PAPER_MARK if DATA[choice.data].comparable else wording.PAPER_MARK_ELSEWHERE
+        st.info(texts.NOTHING_RUN, icon=":material/info:")
+    mark = texts.PAPER_MARK if DATA[choice.data].comparable else texts.PAPER_MARK_ELSEWHERE
     figure = accuracy_bars(rows, current_palette(), mark)
-    alt = wording.bars_alt(choice.data, choice.r, rows)
+    alt = texts.bars_alt(choice.data, choice.r, rows)
     st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="results-bars", alt=alt)
 
 
 @st.fragment
 def show_costs(choice: Choice) -> None:
     """Accuracy over time or memory."""
-    st.subheader(wording.COST_HEADING, anchor=False)
+    st.subheader(texts.COST_HEADING, anchor=False)
     cost = st.segmented_control(
-        wording.COST_LABEL,
-        list(wording.COSTS),
+        texts.COST_LABEL,
+        list(texts.COSTS),
         default="seconds",
         required=True,
-        format_func=lambda one: wording.COSTS[one],
-        help=wording.COST_HELP,
+        format_func=lambda one: texts.COSTS[one],
+        help=texts.COST_HELP,
         key="results_cost",
         bind="query-params",
     )
     rows = choice.rows(cost)
     if not any(row.cost for row in rows):
-        st.caption(wording.NO_COST)
+        st.caption(texts.NO_COST)
         return
-    axis = f"{wording.COSTS[cost]} a split"
+    axis = f"{texts.COSTS[cost]} a split"
     figure = cost_scatter(rows, current_palette(), axis)
-    alt = wording.cost_alt(rows, axis)
+    alt = texts.cost_alt(rows, axis)
     st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="results-cost", alt=alt)
 
 
@@ -56,14 +56,14 @@ def show_curves(choice: Choice) -> None:
     curves = {method: rows for method, rows in every.items() if any(row.accuracies for row in rows.values())}
     if not curves:
         return
-    st.subheader(wording.CURVES_HEADING, anchor=False)
+    st.subheader(texts.CURVES_HEADING, anchor=False)
     beside = choice.view.id == "figure 4"
     with st.container(key="panels-curves"):
         left, right = st.columns([2, 1], gap="large") if beside else (st.container(), None)
     figure = curves_over_r(curves, current_palette())
-    alt = wording.curves_alt(choice.data, curves)
+    alt = texts.curves_alt(choice.data, curves)
     left.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="results-curves", alt=alt)
     if right is not None:
-        right.markdown(f"**{wording.PAPER_SAYS}**")
+        right.markdown(f"**{texts.PAPER_SAYS}**")
         for said, found in phenomena(choice.records, choice.data):
             right.markdown(f"{said} *{found}*")

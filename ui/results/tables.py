@@ -5,8 +5,8 @@ import streamlit as st
 from elimipl.benchmark.cells import CROWD, DATA, Cell
 from elimipl.benchmark.claims import Claim
 from elimipl.benchmark.wording import CAPTIONS, shown, signed
-from ui.page import escape
-from ui.results import wording
+from ui.frame.page import escape
+from ui.results import texts
 from ui.results.choices import Choice
 
 _FORMATS = {"Seconds": "%.1f", "Peak MB": "%.0f"}
@@ -14,9 +14,9 @@ _FORMATS = {"Seconds": "%.1f", "Peak MB": "%.0f"}
 
 def show_table(choice: Choice) -> None:
     """The chosen methods on the chosen data, at every r."""
-    st.subheader(wording.TABLE_HEADING, anchor=False, help=wording.TABLE_HELP)
+    st.subheader(texts.TABLE_HEADING, anchor=False, help=texts.TABLE_HELP)
     if not DATA[choice.data].comparable:
-        st.caption(wording.NOT_COMPARABLE)
+        st.caption(texts.NOT_COMPARABLE)
     rows = [_line(choice, Cell(choice.data, r, method)) for r in choice.view.rs for method in choice.methods]
     unused = {column for column in rows[0] if all(row[column] in ("", None) for row in rows)}
     shown_rows = [{column: value for column, value in row.items() if column not in unused} for row in rows]
@@ -40,7 +40,7 @@ def _line(choice: Choice, cell: Cell) -> dict[str, object]:
         "r": None if cell.r == CROWD else cell.r,
         "Method": cell.method,
         "Ours": "not run" if measured is None else shown(measured),
-        "Paper": wording.paper_told(cell.paper),
+        "Paper": texts.paper_told(cell.paper),
         "Difference": difference,
         "Mark": below,
         "Splits": 0 if measured is None else len(measured.splits),
@@ -54,15 +54,15 @@ def _remarks(choice: Choice, r: int, method: str) -> list[str]:
     cell = Cell(choice.data, r, method)
     measured, failures = choice.records.measured(cell), choice.records.failures(cell)
     notes = [f"**{method}**: {escape(note)}" for note in (measured.notes if measured else ())]
-    return notes + [wording.failed(method, r, split, escape(why)) for split, why in failures.items()]
+    return notes + [texts.failed(method, r, split, escape(why)) for split, why in failures.items()]
 
 
 def show_claims(claims: list[Claim]) -> None:
     """Every claim with its tests in sentences."""
-    st.subheader(wording.CLAIMS_HEADING, anchor=False)
-    st.caption(wording.CLAIMS_ABOUT)
+    st.subheader(texts.CLAIMS_HEADING, anchor=False)
+    st.caption(texts.CLAIMS_ABOUT)
     if not claims:
-        st.info(wording.NO_CLAIMS, icon=":material/info:")
+        st.info(texts.NO_CLAIMS, icon=":material/info:")
     for claim in claims:
-        with st.expander(wording.claim_title(claim)):
-            st.markdown("\n".join(f"- {wording.in_words(test)}" for test in claim.tests))
+        with st.expander(texts.claim_title(claim)):
+            st.markdown("\n".join(f"- {texts.in_words(test)}" for test in claim.tests))

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.teach import train_wording as wording
+from ui.train import texts
 from ui.train.live import show_end, show_run, show_start
 from ui.train.plan import Plan
 from ui.train.presence import visitor_check
@@ -48,11 +48,11 @@ def show_training(plan: Plan | None) -> None:
 
 def _show_start_button(plan: Plan, again: bool) -> None:
     button, told = st.columns([1, 3], vertical_alignment="center")
-    label = wording.AGAIN_LABEL if again else wording.START_LABEL
+    label = texts.AGAIN_LABEL if again else texts.START_LABEL
     # No callback: it would start the plan of the last drawing, before a setting changed together with the click.
     if button.button(label, icon=":material/play_arrow:", type="primary", key="start", width="stretch"):
         start_run(plan)
         st.rerun()
     held_out = 0 if plan.held_out is None else len(plan.held_out)
     average = float(plan.training.candidates.sum(axis=1).mean())
-    told.markdown(wording.split_summary(len(plan.training), held_out, average))
+    told.markdown(texts.split_summary(len(plan.training), held_out, average))

@@ -8,12 +8,12 @@ from pathlib import Path
 import streamlit as st
 
 from bag_generators import GENERATORS, InputError
+from elimipl.data.shipped import load_bag_set
+from elimipl.data.sklearn_digits import build_digits
+from elimipl.data.zips import MOST_CLASSES, bags_from_zip
 from elimipl.dataset import BagDataset
-from elimipl.datasets.shipped import load_bag_set
-from elimipl.datasets.sklearn_digits import build_digits
-from elimipl.datasets.tile_zip import MOST_CLASSES, bags_from_zip
-from ui.page import escape
-from ui.teach import train_wording as wording
+from ui.frame.page import escape
+from ui.train import texts
 
 OWN = "own"
 
@@ -31,24 +31,24 @@ class Data:
 
 def choose_data() -> Data | None:
     """The bags, before candidate sets are given to them; None while nothing is uploaded."""
-    st.subheader(wording.DATA_HEADING, divider="gray")
+    st.subheader(texts.DATA_HEADING, divider="gray")
     kind = st.segmented_control(
-        wording.DATA_LABEL,
-        options=list(wording.DATA_TITLES),
+        texts.DATA_LABEL,
+        options=list(texts.DATA_TITLES),
         default="phantoms",
         required=True,
-        format_func=wording.DATA_TITLES.__getitem__,
+        format_func=texts.DATA_TITLES.__getitem__,
         key="train_data",
         bind="query-params",
         label_visibility="collapsed",
     )
-    st.caption(wording.DATA_ABOUT[kind])
+    st.caption(texts.DATA_ABOUT[kind])
     if kind == "digits":
-        return Data(wording.DATA_TITLES[kind], named_bags(kind), has_own_candidates=False)
+        return Data(texts.DATA_TITLES[kind], named_bags(kind), has_own_candidates=False)
     if kind == OWN:
         return _own()
     generator = _choose_generator()
-    return Data(wording.DATA_TITLES[kind], named_bags(f"{kind}-{generator}"), has_own_candidates=False)
+    return Data(texts.DATA_TITLES[kind], named_bags(f"{kind}-{generator}"), has_own_candidates=False)
 
 
 @st.cache_resource(max_entries=9, show_spinner=False)
@@ -59,7 +59,7 @@ def named_bags(name: str) -> BagDataset:
 
 def _choose_generator() -> str:
     return st.segmented_control(
-        wording.GENERATOR_LABEL,
+        texts.GENERATOR_LABEL,
         options=list(GENERATORS),
         default="sbn",
         required=True,
@@ -71,7 +71,7 @@ def _choose_generator() -> str:
 
 def _own() -> Data | None:
     upload = st.file_uploader(
-        wording.UPLOAD_LABEL, type=["zip", "safetensors"], help=wording.UPLOAD_HELP, key="train_upload"
+        texts.UPLOAD_LABEL, type=["zip", "safetensors"], help=texts.UPLOAD_HELP, key="train_upload"
     )
     if upload is None:
         st.session_state.pop("train_own", None)
@@ -89,16 +89,16 @@ def _own() -> Data | None:
 
 
 def _from_zip(content: bytes, generator: str) -> Data:
-    bar = st.progress(0.0, wording.MAKING_BAGS)
+    bar = st.progress(0.0, texts.MAKING_BAGS)
     try:
-        made = bags_from_zip(content, generator, lambda done, total: bar.progress(done / total, wording.MAKING_BAGS))
+        made = bags_from_zip(content, generator, lambda done, total: bar.progress(done / total, texts.MAKING_BAGS))
     finally:
         bar.empty()
     notes = ()
     if made.refused:
         name, error = made.refused[0]
-        notes = (wording.refused_pictures(len(made.refused), name, error.what),)
-    return Data(wording.DATA_TITLES[OWN], made.dataset, has_own_candidates=False, notes=notes)
+        notes = (texts.refused_pictures(len(made.refused), name, error.what),)
+    return Data(texts.DATA_TITLES[OWN], made.dataset, has_own_candidates=False, notes=notes)
 
 
 def _from_bag_file(content: bytes) -> Data:
@@ -119,12 +119,12 @@ def _from_bag_file(content: bytes) -> Data:
             f"The bags are of {len(dataset.label_space):,} classes; this page shows up to {MOST_CLASSES}.",
             "Use fewer classes here, or train with “python -m elimipl train”.",
         )
-    return Data(wording.DATA_TITLES[OWN], dataset, bool((dataset.candidates.sum(axis=1) > 1).any()))
+    return Data(texts.DATA_TITLES[OWN], dataset, bool((dataset.candidates.sum(axis=1) > 1).any()))
 
 
 def show_data(data: Data) -> None:
     """What was chosen, in a sentence, and what was left out of it."""
     sizes, dataset = data.dataset.sizes, data.dataset
-    st.caption(wording.bags_summary(len(dataset), sizes.min(), sizes.max(), dataset.dim, dataset.n_classes))
+    st.caption(texts.bags_summary(len(dataset), sizes.min(), sizes.max(), dataset.dim, dataset.n_classes))
     for note in data.notes:
         st.warning(escape(note), icon=":material/warning:")

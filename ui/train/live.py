@@ -4,10 +4,10 @@ import numpy as np
 import streamlit as st
 
 from ui.figures.curves import accuracy_curves, loss_curves
-from ui.figures.weights import weight_bars
-from ui.page import show_error
-from ui.palette import current_palette
-from ui.teach import train_wording as wording
+from ui.frame.page import show_error
+from ui.frame.palette import current_palette
+from ui.train import texts
+from ui.train.figures.weights import weight_bars
 from ui.train.plan import Plan
 from ui.train.worker import RUNNING, Progress, TrainingRun
 
@@ -38,7 +38,7 @@ def _show_status(run: TrainingRun, progress: Progress) -> None:
     epochs = run.plan.config.epochs
     done.progress(progress.epoch / epochs, f"{run.plan.title} · epoch {progress.epoch} of {epochs}")
     stop.button(
-        wording.STOP_LABEL, icon=":material/stop:", type="primary", on_click=run.stop, key="stop", width="stretch"
+        texts.STOP_LABEL, icon=":material/stop:", type="primary", on_click=run.stop, key="stop", width="stretch"
     )
 
 
@@ -47,7 +47,7 @@ def show_end(progress: Progress) -> None:
     if progress.error is not None:
         show_error(progress.error)
     else:
-        text = wording.ended(progress.state, progress.epoch, progress.seconds, progress.stopped_within)
+        text = texts.ended(progress.state, progress.epoch, progress.seconds, progress.stopped_within)
         st.success(text, icon=":material/check_circle:")
 
 
@@ -56,12 +56,12 @@ def _show_numbers(run: TrainingRun, progress: Progress) -> None:
     last = progress.reports[-1] if progress.reports else None
     time = run.seconds_left() if running else progress.seconds
     shown = (
-        (wording.EPOCH_METRIC, f"{progress.epoch} / {run.plan.config.epochs}", None),
-        (wording.LOSS_METRIC, f"{last.losses['total']:.3f}" if last else "–", None),
-        (wording.TRAIN_METRIC, _share(last and last.train_accuracy), None),
-        (wording.HELD_OUT_METRIC, _share(last and last.held_out_accuracy), None),
-        (wording.DISAMBIGUATION_METRIC, _share(last and last.disambiguation_accuracy), wording.DISAMBIGUATION_HELP),
-        (wording.TIME_METRIC if running else wording.TIME_DONE_METRIC, wording.duration(time), None),
+        (texts.EPOCH_METRIC, f"{progress.epoch} / {run.plan.config.epochs}", None),
+        (texts.LOSS_METRIC, f"{last.losses['total']:.3f}" if last else "–", None),
+        (texts.TRAIN_METRIC, _share(last and last.train_accuracy), None),
+        (texts.HELD_OUT_METRIC, _share(last and last.held_out_accuracy), None),
+        (texts.DISAMBIGUATION_METRIC, _share(last and last.disambiguation_accuracy), texts.DISAMBIGUATION_HELP),
+        (texts.TIME_METRIC if running else texts.TIME_DONE_METRIC, texts.duration(time), None),
     )
     with st.container(horizontal=True, gap="small"):
         for label, value, told in shown:
@@ -72,38 +72,38 @@ def _show_curves(progress: Progress, epochs: int) -> None:
     palette, reports = current_palette(), progress.reports
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown(f"**{wording.LOSS_HEADING}**", help=wording.LOSS_HELP)
+        st.markdown(f"**{texts.LOSS_HEADING}**", help=texts.LOSS_HELP)
         st.plotly_chart(
             loss_curves(reports, epochs, palette),
             theme=None,
             config=CHART_CONFIG,
             key="losses",
-            alt=wording.loss_alt(reports),
+            alt=texts.loss_alt(reports),
         )
     with right:
-        st.markdown(f"**{wording.ACCURACY_HEADING}**")
+        st.markdown(f"**{texts.ACCURACY_HEADING}**")
         st.plotly_chart(
             accuracy_curves(reports, epochs, palette),
             theme=None,
             config=CHART_CONFIG,
             key="accuracies",
-            alt=wording.accuracy_alt(reports),
+            alt=texts.accuracy_alt(reports),
         )
 
 
 def show_weights(plan: Plan, progress: Progress, movable: bool) -> None:
     """The weights of the watched bags: the latest, or those of an epoch to choose."""
-    st.markdown(f"**{wording.WEIGHTS_HEADING}**", help=wording.WEIGHTS_HELP)
+    st.markdown(f"**{texts.WEIGHTS_HEADING}**", help=texts.WEIGHTS_HELP)
     epoch = progress.epoch
     if movable and epoch > 0:
-        epoch = st.slider(wording.WEIGHTS_AT_LABEL, 0, progress.epoch, progress.epoch, key="weights_at")
+        epoch = st.slider(texts.WEIGHTS_AT_LABEL, 0, progress.epoch, progress.epoch, key="weights_at")
     _draw_weights(plan, progress.weights[epoch])
 
 
 def show_start(plan: Plan) -> None:
     """Where training begins: the watched bags with equal weights for all candidates."""
     members = plan.training.candidates[plan.watched]
-    st.markdown(f"**{wording.BEFORE_HEADING}**", help=wording.WEIGHTS_HELP)
+    st.markdown(f"**{texts.BEFORE_HEADING}**", help=texts.WEIGHTS_HELP)
     _draw_weights(plan, members / members.sum(axis=1, keepdims=True))
 
 
@@ -115,7 +115,7 @@ def _draw_weights(plan: Plan, weights: np.ndarray) -> None:
         theme=None,
         config=CHART_CONFIG,
         key="weights",
-        alt=wording.weights_alt(weights, members),
+        alt=texts.weights_alt(weights, members),
     )
 
 

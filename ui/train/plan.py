@@ -6,9 +6,9 @@ import numpy as np
 
 from bag_generators import InputError
 from elimipl.config import Config
-from elimipl.crowd import simulate, uniform_false_positives
+from elimipl.data.crowd import simulate, uniform_false_positives
 from elimipl.dataset import BagDataset
-from elimipl.splits import stratified_splits
+from elimipl.training.splits import stratified_splits
 
 MOST_NUMBERS = 6_000_000  # instances × features; an epoch of that many takes about a second
 MOST_WATCHED = 6

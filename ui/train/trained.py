@@ -6,11 +6,11 @@ import zipfile
 import streamlit as st
 
 from bag_generators import GENERATORS
-from elimipl.card import model_files
+from elimipl.cards.card import model_files
 from elimipl.predictor import Predictor
-from ui.download import download_button
-from ui.log import model_name
-from ui.teach import train_wording as wording
+from ui.frame.download import download_button
+from ui.frame.log import model_name
+from ui.train import texts
 from ui.train.worker import Trained
 
 MOST_KEPT = 6
@@ -43,16 +43,16 @@ def choose_trained(generator: str) -> Predictor | None:
         return None
     st.session_state.setdefault(_ORIGIN, "shipped")
     origin = st.segmented_control(
-        wording.TRAINED_LABEL,
-        options=list(wording.TRAINED_TITLES),
+        texts.TRAINED_LABEL,
+        options=list(texts.TRAINED_TITLES),
         required=True,
-        format_func=wording.TRAINED_TITLES.__getitem__,
+        format_func=texts.TRAINED_TITLES.__getitem__,
         key=_ORIGIN,
     )
     if origin == "shipped":
         return None
-    chosen = st.selectbox(wording.WHICH_TRAINED_LABEL, options=list(reversed(fitting)), key=f"trained_{generator}")
-    st.caption(wording.TRAINED_ABOUT)
+    chosen = st.selectbox(texts.WHICH_TRAINED_LABEL, options=list(reversed(fitting)), key=f"trained_{generator}")
+    st.caption(texts.TRAINED_ABOUT)
     return fitting[chosen]
 
 
@@ -61,17 +61,17 @@ def show_take_along(trained: Trained) -> None:
     card = trained.predictor.card
     with st.container(horizontal=True):
         download_button(
-            wording.DOWNLOAD_LABEL,
+            texts.DOWNLOAD_LABEL,
             lambda: model_zip(trained),
             f"{card.id}.zip",
             "application/zip",
             model_name(card),
             icon=":material/download:",
-            help=wording.DOWNLOAD_HELP,
+            help=texts.DOWNLOAD_HELP,
         )
         if card.generator not in GENERATORS:
-            st.caption(wording.NOT_FOR_PICTURES)
-        elif st.button(wording.EXPLORE_LABEL, icon=":material/biotech:", key="to_explore"):
+            st.caption(texts.NOT_FOR_PICTURES)
+        elif st.button(texts.EXPLORE_LABEL, icon=":material/biotech:", key="to_explore"):
             st.session_state[_ORIGIN] = "trained"
             st.switch_page("app.py", query_params={"generator": GENERATORS[card.generator].title})
 

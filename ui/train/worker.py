@@ -15,13 +15,13 @@ from functools import partial
 import numpy as np
 
 from bag_generators import GENERATORS, InputError
-from elimipl.calibration import calibrate
-from elimipl.card import Accuracy, describe, usual_id
+from elimipl.cards.calibration import calibrate
+from elimipl.cards.card import Accuracy, describe, usual_id
 from elimipl.predictor import Predictor
-from elimipl.reports import EpochReport
 from elimipl.scope import derive_thresholds
-from elimipl.training import Fitted, fit
-from ui.log import FAULT, REFUSED, log_event, model_name, raised_in
+from elimipl.training.loop import Fitted, fit
+from elimipl.training.reports import EpochReport
+from ui.frame.log import FAULT, REFUSED, log_event, model_name, raised_in
 from ui.train.give_way import GiveWay
 from ui.train.plan import Plan
 

@@ -10,7 +10,7 @@ from elimipl.benchmark import rebuilt, session
 from elimipl.benchmark.cells import NETWORKS, Cell
 from elimipl.benchmark.tasks import Outcome, Task, run_task
 from elimipl.commands import benchmark, main
-from elimipl.datasets.mixed_bags import Recipe
+from elimipl.data.mixed_bags import Recipe
 
 TINY = Recipe(bags_per_class=4, smallest=3, largest=5, average=4)
 

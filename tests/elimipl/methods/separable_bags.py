@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from elimipl.crowd import uniform_false_positives
+from elimipl.data.crowd import uniform_false_positives
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from bag_generators.errors import InputError
-from elimipl import training
 from elimipl.config import Config
 from elimipl.methods import METHODS
+from elimipl.training import loop
 from elimipl.variants import METHODS as TRAINED_ALIKE
 from tests.elimipl.methods.separable_bags import (
     constant_features,
@@ -94,7 +94,7 @@ def test_a_setting_that_belongs_to_the_name_can_t_be_another():
 
 def test_network_methods_are_the_trainer_of_the_app():
     for name in NETWORKS:
-        assert METHODS[name].fit is training.fit
+        assert METHODS[name].fit is loop.fit
         assert isinstance(METHODS[name].config(), Config)
     assert METHODS["ELIMIPL"].config() == Config.preset("published", sparsity="l1")
     assert METHODS["ELIMIPL"].config(preset="default").sparsity == "l1"

@@ -4,24 +4,24 @@ from typing import Any
 
 import streamlit as st
 
-from ui.figures.beliefs import accuracy_by_ambiguity
+from ui.frame.palette import current_palette
+from ui.lesson import texts
 from ui.lesson.case import Case
 from ui.lesson.chart import chart
+from ui.lesson.figures.beliefs import accuracy_by_ambiguity
 from ui.lesson.recorded import recorded_runs
-from ui.palette import current_palette
-from ui.teach import lesson_wording as wording
 
 
 def show(_case: Case) -> dict[str, Any]:
     run = recorded_runs()["accuracy_by_r"]
     left, right = st.columns([1, 2], gap="large")
     with left:
-        guess = st.slider(wording.GUESS_LABEL, 0, 100, 50, 5, format="%d %%", key="guess", bind="query-params") / 100
-        shown = st.toggle(wording.SHOW_LABEL, key="shown", bind="query-params")
+        guess = st.slider(texts.GUESS_LABEL, 0, 100, 50, 5, format="%d %%", key="guess", bind="query-params") / 100
+        shown = st.toggle(texts.SHOW_LABEL, key="shown", bind="query-params")
         if shown:
-            st.markdown(wording.guess_checked(guess, run))
+            st.markdown(texts.guess_checked(guess, run))
     with right:
         figure = accuracy_by_ambiguity(run["r"], run["accuracy"], 1 / run["classes"], current_palette(), guess, shown)
-        chart(figure, "lesson-accuracy", wording.accuracy_alt(run, shown))
-    st.caption(f"{wording.RECORDED}: {run['about']}")
+        chart(figure, "lesson-accuracy", texts.accuracy_alt(run, shown))
+    st.caption(f"{texts.RECORDED}: {run['about']}")
     return {"shown": shown}

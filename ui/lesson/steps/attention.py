@@ -6,13 +6,13 @@ import numpy as np
 import streamlit as st
 
 from ui.figures.attention_map import attention_map
-from ui.figures.digits import digit_row
 from ui.figures.instances import instance_bars
+from ui.frame.palette import current_palette
+from ui.lesson import texts
 from ui.lesson.case import Case
 from ui.lesson.chart import chart, collected, count_collected
+from ui.lesson.figures.digits import digit_row
 from ui.lesson.recorded import recorded_runs
-from ui.palette import current_palette
-from ui.teach import lesson_wording as wording
 
 DIGITS, PHANTOM = "digits", "phantom"
 
@@ -20,32 +20,32 @@ DIGITS, PHANTOM = "digits", "phantom"
 def show(case: Case) -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         source = st.segmented_control(
-            wording.SOURCE_LABEL,
+            texts.SOURCE_LABEL,
             (DIGITS, PHANTOM),
             default=DIGITS,
             required=True,
             wrap=True,
-            format_func=wording.SOURCE_TITLES.__getitem__,
+            format_func=texts.SOURCE_TITLES.__getitem__,
             key="bags",
             bind="query-params",
         )
         run = recorded_runs()["digits"] if source == DIGITS else recorded_runs()["phantoms"][case.bag.generator]
         names = [bag["name"] for bag in run["bags"]]
         place = _choose_digit(run) if source == DIGITS else names.index(case.name)
-    epoch = st.select_slider(wording.EPOCH_LABEL, run["epochs"], key=f"epoch_{source}", bind="query-params")
+    epoch = st.select_slider(texts.EPOCH_LABEL, run["epochs"], key=f"epoch_{source}", bind="query-params")
     stage = run["epochs"].index(epoch)
     if stage == len(run["epochs"]) - 1:
         collected("attention", source)
     bag = run["bags"][place]
     _show_bag(case, source, bag, np.array(bag["attention"][stage]))
-    st.caption(wording.attention_caption(run, bag, stage))
+    st.caption(texts.attention_caption(run, bag, stage))
     return {"followed": count_collected("attention")}
 
 
 def _choose_digit(run: dict[str, Any]) -> int:
     labels = [run["labels"][bag["true"]] for bag in run["bags"]]
     chosen = st.pills(
-        wording.DIGIT_LABEL, labels, default=labels[0], required=True, wrap=True, key="digit", bind="query-params"
+        texts.DIGIT_LABEL, labels, default=labels[0], required=True, wrap=True, key="digit", bind="query-params"
     )
     return labels.index(chosen)
 
@@ -56,7 +56,7 @@ def _show_bag(case: Case, source: str, bag: dict[str, Any], attention: np.ndarra
     highest = float(np.max(bag["attention"]))
     bars = instance_bars(attention, palette, "attention", truth).update_yaxes(range=[0, 1.05 * highest])
     bars.update_traces(width=0.7, selector={"type": "bar"})
-    alt = wording.attention_alt(attention, truth)
+    alt = texts.attention_alt(attention, truth)
     if source == DIGITS:
         chart(digit_row(np.array(bag["pixels"]), truth, attention.tolist(), palette), "lesson-digits", alt)
         chart(bars, "lesson-attention", alt)

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui.figures.label_matrices import label_matrices, label_strip
-from ui.figures.marked_instances import marked_picture
+from ui.frame.palette import current_palette
+from ui.lesson import texts
 from ui.lesson.case import Case
 from ui.lesson.chart import chart
+from ui.lesson.figures.label_matrices import label_matrices, label_strip
+from ui.lesson.figures.marked_instances import marked_picture
 from ui.lesson.steps.labels import choose_candidates
-from ui.palette import current_palette
-from ui.teach import lesson_wording as wording
 
 MOST_ROWS = 8
 
@@ -21,32 +21,32 @@ def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 2], gap="large")
     with right:
         _, candidates = choose_candidates(case)
-        as_machine = st.toggle(wording.AS_MACHINE_LABEL, key="as_machine", bind="query-params")
+        as_machine = st.toggle(texts.AS_MACHINE_LABEL, key="as_machine", bind="query-params")
         chart(
             label_strip(case.true_index, candidates, case.labels.names, palette, as_machine),
             "lesson-strip",
-            wording.strip_alt(candidates, case.labels.names, None if as_machine else case.label),
+            texts.strip_alt(candidates, case.labels.names, None if as_machine else case.label),
         )
         with st.container(horizontal=True):
-            st.button(wording.ADD_LABEL, key="add", icon=":material/add:", on_click=_add, args=(case, candidates))
-            st.button(wording.CLEAR_LABEL, key="clear", icon=":material/delete:", on_click=_clear, disabled=not _kept())
+            st.button(texts.ADD_LABEL, key="add", icon=":material/add:", on_click=_add, args=(case, candidates))
+            st.button(texts.CLEAR_LABEL, key="clear", icon=":material/delete:", on_click=_clear, disabled=not _kept())
     with left:
         figure = marked_picture(case.image, case.bag, palette).update_layout(height=300)
-        chart(figure, "lesson-bag", wording.bag_alt(case.label, len(case.bag), True))
+        chart(figure, "lesson-bag", texts.bag_alt(case.label, len(case.bag), True))
     rows = [*_kept(), (case.name, case.true_index, candidates)]
     chart(
         label_matrices(
             np.array([true for _, true, _ in rows]),
             np.array([members for _, _, members in rows]),
             case.labels.names,
-            [wording.row_name(place, len(rows)) for place in range(len(rows))],
+            [texts.row_name(place, len(rows)) for place in range(len(rows))],
             palette,
             as_machine,
         ),
         "lesson-matrices",
-        wording.matrices_alt(len(rows), as_machine),
+        texts.matrices_alt(len(rows), as_machine),
     )
-    st.caption(wording.sparse_caption(rows_count=len(rows), classes=len(case.labels)))
+    st.caption(texts.sparse_caption(rows_count=len(rows), classes=len(case.labels)))
     return {"rows": len(rows), "as_machine": as_machine}
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import streamlit as st
 
-from ui.figures.marked_instances import marked_picture
+from ui.frame.palette import current_palette
+from ui.lesson import texts
 from ui.lesson.case import Case
 from ui.lesson.chart import chart, clicked_instance
-from ui.palette import current_palette
-from ui.teach import lesson_wording as wording
+from ui.lesson.figures.marked_instances import marked_picture
 
 FIGURE = "lesson-instances"
 
@@ -16,11 +16,11 @@ FIGURE = "lesson-instances"
 def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1.2, 1], gap="large")
     with right:
-        st.markdown(wording.true_label(case.label, case.labels.descriptions[case.true_index]))
-        hidden = st.toggle(wording.HIDE_INSTANCES_LABEL, key="hide_instances", bind="query-params")
+        st.markdown(texts.true_label(case.label, case.labels.descriptions[case.true_index]))
+        hidden = st.toggle(texts.HIDE_INSTANCES_LABEL, key="hide_instances", bind="query-params")
         st.session_state["marks"] = [mark for mark in st.session_state.get("marks", []) if mark < len(case.bag)]
         marked = st.pills(
-            wording.MARK_LABEL,
+            texts.MARK_LABEL,
             range(len(case.bag)),
             selection_mode="multi",
             wrap=True,
@@ -28,14 +28,14 @@ def show(case: Case) -> dict[str, Any]:
             disabled=not hidden,
             persist_state="page",
         )
-        checked = st.toggle(wording.CHECK_LABEL, key="check_marks", disabled=not (hidden and marked))
+        checked = st.toggle(texts.CHECK_LABEL, key="check_marks", disabled=not (hidden and marked))
         if hidden and checked and marked:
             found = sum(bool(case.truth[mark]) for mark in marked)
-            st.markdown(wording.marks_checked(found, len(marked) - found, int(case.truth.sum())))
+            st.markdown(texts.marks_checked(found, len(marked) - found, int(case.truth.sum())))
     with left:
         truth = None if hidden and not (checked and marked) else case.truth
         figure = marked_picture(case.image, case.bag, current_palette(), truth, tuple(marked) if hidden else ())
-        chart(figure, FIGURE, wording.bag_alt(case.label, len(case.bag), hidden), _mark if hidden else None)
+        chart(figure, FIGURE, texts.bag_alt(case.label, len(case.bag), hidden), _mark if hidden else None)
     return {"hidden": hidden, "marked": len(marked), "checked": bool(checked and hidden)}
 
 

@@ -5,35 +5,35 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui.figures.label_matrices import label_strip
-from ui.figures.marked_instances import marked_picture
+from ui.frame.palette import current_palette
+from ui.lesson import texts
 from ui.lesson.case import Case, candidates_of
 from ui.lesson.chart import chart
-from ui.palette import current_palette
-from ui.teach import lesson_wording as wording
+from ui.lesson.figures.label_matrices import label_strip
+from ui.lesson.figures.marked_instances import marked_picture
 
 
 def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 1.5], gap="large")
     with right:
         r, candidates = choose_candidates(case)
-        hidden = st.toggle(wording.HIDE_TRUE_LABEL, key="hide_true", bind="query-params")
+        hidden = st.toggle(texts.HIDE_TRUE_LABEL, key="hide_true", bind="query-params")
         chart(
             label_strip(case.true_index, candidates, case.labels.names, current_palette(), hidden),
             "lesson-strip",
-            wording.strip_alt(candidates, case.labels.names, None if hidden else case.label),
+            texts.strip_alt(candidates, case.labels.names, None if hidden else case.label),
         )
-        st.markdown(wording.candidate_set(candidates, case.labels.names))
+        st.markdown(texts.candidate_set(candidates, case.labels.names))
     with left:
         figure = marked_picture(case.image, case.bag, current_palette(), outlined=False).update_layout(height=300)
-        chart(figure, "lesson-whole", wording.WHOLE_ALT)
+        chart(figure, "lesson-whole", texts.WHOLE_ALT)
     return {"r": r, "hidden_true": hidden}
 
 
 def choose_candidates(case: Case) -> tuple[int, np.ndarray]:
     """How many false positives the crowd adds, and the candidate set (k,) bool that results."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        r = st.slider(wording.R_LABEL, 0, len(case.labels) - 2, value=0, key="r", bind="query-params", width=260)
-        draw = st.number_input(wording.DRAW_LABEL, 1, 999, key="draw", bind="query-params", width=170)
+        r = st.slider(texts.R_LABEL, 0, len(case.labels) - 2, value=0, key="r", bind="query-params", width=260)
+        draw = st.number_input(texts.DRAW_LABEL, 1, 999, key="draw", bind="query-params", width=170)
     st.session_state["crowd"] = (r, int(draw))  # widgets of other steps are forgotten; this is not
     return r, candidates_of(case, r, int(draw))

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui.figures.loss_arrows import loss_arrows
+from ui.frame.palette import current_palette
+from ui.lesson import texts
 from ui.lesson.case import Case, candidates_of
 from ui.lesson.chart import chart, collected
 from ui.lesson.downhill import Pull, probabilities, pulls, step_down
-from ui.palette import current_palette
-from ui.teach import lesson_wording as wording
+from ui.lesson.figures.loss_arrows import loss_arrows
 
 LOSSES = ("mapping", "sparsity", "inhibition", "total")
 STARTS = ("undecided", "false", "outside", "right")
@@ -26,28 +26,28 @@ def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         loss, sparsity = _choose_loss()
-        mu = st.slider(wording.MU_LABEL, 0.0, 3.0, DEFAULT_MU, 0.1, key="mu", bind="query-params")
-        gamma = st.slider(wording.GAMMA_LABEL, 0.0, 3.0, DEFAULT_GAMMA, 0.1, key="gamma", bind="query-params")
+        mu = st.slider(texts.MU_LABEL, 0.0, 3.0, DEFAULT_MU, 0.1, key="mu", bind="query-params")
+        gamma = st.slider(texts.GAMMA_LABEL, 0.0, 3.0, DEFAULT_GAMMA, 0.1, key="gamma", bind="query-params")
         start = st.selectbox(
-            wording.START_LABEL, STARTS, format_func=wording.START_TITLES.__getitem__, key="start", bind="query-params"
+            texts.START_LABEL, STARTS, format_func=texts.START_TITLES.__getitem__, key="start", bind="query-params"
         )
         energies = _energies(case, candidates, start)
         weights = candidates / candidates.sum()
         parts = pulls(energies, candidates, weights, mu, gamma, sparsity)
         with st.container(horizontal=True):
             st.button(
-                wording.STEPS_LABEL.format(count=STEPS_AT_ONCE), key="walk", icon=":material/south_east:",
+                texts.STEPS_LABEL.format(count=STEPS_AT_ONCE), key="walk", icon=":material/south_east:",
                 on_click=_walk, args=(case, candidates, start, loss, mu, gamma, sparsity),
             )  # fmt: skip
-            st.button(wording.RESET_LABEL, key="reset", icon=":material/restart_alt:", on_click=_reset)
+            st.button(texts.RESET_LABEL, key="reset", icon=":material/restart_alt:", on_click=_reset)
     with right:
         before, after = probabilities(energies), probabilities(step_down(energies, parts[loss], ARROW_STEP))
         chart(
             loss_arrows(before, after, case.labels, candidates, case.true_index, current_palette()),
             "lesson-losses",
-            wording.arrows_alt(case.labels.names, before, after),
+            texts.arrows_alt(case.labels.names, before, after),
         )
-        st.markdown(wording.loss_values({name: part.value for name, part in parts.items()}, mu, gamma))
+        st.markdown(texts.loss_values({name: part.value for name, part in parts.items()}, mu, gamma))
     return {
         "losses_seen": collected("losses", loss),
         "mu_moved": mu != DEFAULT_MU,
@@ -63,26 +63,26 @@ def lesson_candidates(case: Case) -> np.ndarray:
 
 def _choose_loss() -> tuple[str, str]:
     loss = st.segmented_control(
-        wording.LOSS_LABEL,
+        texts.LOSS_LABEL,
         LOSSES,
         default="mapping",
         required=True,
         wrap=True,
-        format_func=wording.LOSS_TITLES.__getitem__,
+        format_func=texts.LOSS_TITLES.__getitem__,
         key="loss",
         bind="query-params",
     )
     sparsity = st.segmented_control(
-        wording.SPARSITY_LABEL,
+        texts.SPARSITY_LABEL,
         ("l1", "entropy"),
         default="l1",
         required=True,
         wrap=True,
-        format_func=wording.SPARSITY_TITLES.__getitem__,
+        format_func=texts.SPARSITY_TITLES.__getitem__,
         key="sparsity",
         bind="query-params",
     )
-    st.caption(wording.LOSS_FORMULAS[loss])
+    st.caption(texts.LOSS_FORMULAS[loss])
     return loss, sparsity
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import streamlit as st
 
-from ui.figures.marked_instances import marked_picture
+from ui.frame.palette import current_palette
+from ui.lesson import texts
 from ui.lesson.case import Case
 from ui.lesson.chart import chart, clicked_instance
-from ui.palette import current_palette
-from ui.teach import lesson_wording as wording
+from ui.lesson.figures.marked_instances import marked_picture
 
 FIGURE = "lesson-picture"
 
@@ -16,20 +16,20 @@ FIGURE = "lesson-picture"
 def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1.2, 1], gap="large")
     with right:
-        st.markdown(wording.true_label(case.label, case.labels.descriptions[case.true_index]))
-        st.markdown(wording.truth_legend(int(case.truth.sum()), len(case.truth)))
+        st.markdown(texts.true_label(case.label, case.labels.descriptions[case.true_index]))
+        st.markdown(texts.truth_legend(int(case.truth.sum()), len(case.truth)))
         if (st.session_state.get("pick") or 0) >= len(case.bag):
             st.session_state["pick"] = None
-        picked = st.pills(wording.PICK_LABEL, range(len(case.bag)), wrap=True, key="pick", bind="query-params")
+        picked = st.pills(texts.PICK_LABEL, range(len(case.bag)), wrap=True, key="pick", bind="query-params")
         if picked is not None:
-            st.markdown(wording.picked(picked, bool(case.truth[picked])))
+            st.markdown(texts.picked(picked, bool(case.truth[picked])))
             wide = case.bag.generator in ("row", "kmeansseg")
             patch = case.bag.regions.crop(case.image, picked)
             st.image(patch, width="stretch" if wide else 140, alt=f"Patch of instance {picked}.")
     with left:
         marked = () if picked is None else (picked,)
         figure = marked_picture(case.image, case.bag, current_palette(), case.truth, marked)
-        chart(figure, FIGURE, wording.picture_alt(case.label, case.truth), _pick)
+        chart(figure, FIGURE, texts.picture_alt(case.label, case.truth), _pick)
     return {"picked_positive": picked is not None and bool(case.truth[picked])}
 
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui.figures.descent import descent_figure
+from ui.frame.palette import current_palette
+from ui.lesson import texts
 from ui.lesson.case import Case
 from ui.lesson.chart import chart, collected, count_collected
 from ui.lesson.downhill import descend
+from ui.lesson.figures.descent import descent_figure
 from ui.lesson.steps.losses import lesson_candidates
-from ui.palette import current_palette
-from ui.teach import lesson_wording as wording
 
 STEPS = 80
 INHIBITION = 1.0
@@ -28,32 +28,32 @@ def show(case: Case) -> dict[str, Any]:
     candidates = lesson_candidates(case)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         start = st.segmented_control(
-            wording.DESCENT_START_LABEL,
+            texts.DESCENT_START_LABEL,
             list(STARTS),
             default="ahead",
             required=True,
             wrap=True,
-            format_func=wording.DESCENT_STARTS.__getitem__,
+            format_func=texts.DESCENT_STARTS.__getitem__,
             key="from",
             bind="query-params",
         )
-        inhibited = st.toggle(wording.INHIBIT_LABEL, key="inhibit", bind="query-params")
-    step = st.slider(wording.DESCENT_LABEL, 0, STEPS, 0, key="steps_down", bind="query-params")
+        inhibited = st.toggle(texts.INHIBIT_LABEL, key="inhibit", bind="query-params")
+    step = st.slider(texts.DESCENT_LABEL, 0, STEPS, 0, key="steps_down", bind="query-params")
     if step == STEPS:
         collected("descents", start)
     first = starting_probabilities(candidates, start)
     for column, sparsity in zip(st.columns(2, gap="large"), ("l1", "entropy"), strict=True):
         path = descend(first, candidates, sparsity, INHIBITION if inhibited else 0.0, STEPS)
         with column:
-            st.markdown(wording.DESCENT_TITLES[sparsity])
+            st.markdown(texts.DESCENT_TITLES[sparsity])
             chart(
                 descent_figure(path, step, case.labels, candidates, current_palette()),
                 f"lesson-descent-{sparsity}",
-                wording.descent_alt(sparsity, path[step], candidates),
+                texts.descent_alt(sparsity, path[step], candidates),
             )
-            st.markdown(wording.descent_result(path[step], candidates))
+            st.markdown(texts.descent_result(path[step], candidates))
     if step == STEPS:
-        st.info(wording.DESCENT_LESSON, icon=":material/lightbulb:")
+        st.info(texts.DESCENT_LESSON, icon=":material/lightbulb:")
     return {"starts_finished": count_collected("descents"), "inhibited": inhibited}
 
 

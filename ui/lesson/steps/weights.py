@@ -7,31 +7,31 @@ import streamlit as st
 
 from elimipl.labels import LabelSpace
 from ui.figures.bars import class_bars
-from ui.figures.beliefs import belief_paths
+from ui.frame.palette import current_palette
+from ui.lesson import texts
 from ui.lesson.case import Case
 from ui.lesson.chart import chart, collected, count_collected
+from ui.lesson.figures.beliefs import belief_paths
 from ui.lesson.recorded import recorded_runs
-from ui.palette import current_palette
-from ui.teach import lesson_wording as wording
 
 
 def show(_case: Case) -> dict[str, Any]:
     run = recorded_runs()["weights"]
     names = [bag["name"] for bag in run["bags"]]
     chosen = st.pills(
-        wording.BAG_LABEL,
+        texts.BAG_LABEL,
         names,
         default=names[0],
         required=True,
         wrap=True,
-        format_func=wording.bag_name,
+        format_func=texts.bag_name,
         key="bag",
         bind="query-params",
     )
     bag = run["bags"][names.index(chosen)]
     weights, candidates = np.array(bag["weights"]), np.array(bag["candidates"], dtype=bool)
     last = len(weights) - 1
-    epoch = st.slider(wording.EPOCH_LABEL, 0, last, 0, key="epoch", bind="query-params")
+    epoch = st.slider(texts.EPOCH_LABEL, 0, last, 0, key="epoch", bind="query-params")
     if epoch == last:
         collected("beliefs", chosen)
     palette = current_palette()
@@ -40,7 +40,7 @@ def show(_case: Case) -> dict[str, Any]:
         chart(
             belief_paths(weights, epoch, run["labels"], candidates, bag["true"], palette),
             "lesson-beliefs",
-            wording.beliefs_alt(run["labels"], weights[epoch], candidates, epoch),
+            texts.beliefs_alt(run["labels"], weights[epoch], candidates, epoch),
         )
     with right:
         bars = class_bars(weights[epoch], LabelSpace.of(run["labels"]), candidates, palette, bag["true"])
@@ -48,7 +48,7 @@ def show(_case: Case) -> dict[str, Any]:
         chart(
             bars,
             "lesson-belief-bars",
-            wording.beliefs_alt(run["labels"], weights[epoch], candidates, epoch),
+            texts.beliefs_alt(run["labels"], weights[epoch], candidates, epoch),
         )
-    st.caption(wording.weights_caption(run, epoch))
+    st.caption(texts.weights_caption(run, epoch))
     return {"bags_followed": count_collected("beliefs")}

@@ -1,0 +1,65 @@
+"""SBN, single blob with neighbours: a 2×2 blob of the colour grid and its four neighbours (9×15)."""
+
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+from bag_generators.generators.grid import CELLS, colour_grid
+from bag_generators.regions import BoxRegions, edges
+
+_COLOURS = ("red", "green", "blue")
+FEATURE_NAMES = (
+    *_COLOURS,
+    *(
+        f"{colour}, {side} neighbour minus centre"
+        for side in ("left", "right", "upper", "lower")
+        for colour in _COLOURS
+    ),
+)
+_CENTRES = tuple(product((2, 3, 4), repeat=2))  # (row, column) of the upper left cell, row-major
+_SIDES = ((0, -2), (0, 2), (-2, 0), (2, 0))  # left, right, up, down
+
+
+def blobs(i: int) -> tuple[tuple[int, int], ...]:
+    """Upper left grid cells (row, column) of the five 2×2 blobs of instance i: centre, left, right, up, down.
+
+    >>> blobs(0)
+    ((2, 2), (2, 0), (2, 4), (0, 2), (4, 2))
+    """
+    a, b = _CENTRES[i]
+    return ((a, b), *((a + down, b + right) for down, right in _SIDES))
+
+
+def _comparisons() -> np.ndarray:
+    """(45, 64): per centre the blob itself, then each neighbour less the blob, as weights of the grid's cells."""
+    weights = []
+    for i in range(len(_CENTRES)):
+        own, *neighbours = (_blob(a, b) for a, b in blobs(i))
+        weights += [own, *(neighbour - own for neighbour in neighbours)]
+    return np.array(weights)
+
+
+def _blob(a: int, b: int) -> np.ndarray:
+    weights = np.zeros((CELLS, CELLS))
+    weights[a : a + 2, b : b + 2] = 0.25
+    return weights.ravel()
+
+
+_COMPARISONS = _comparisons()
+
+
+def sbn(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxRegions]:
+    """SBN bag of a 224×224 working copy: features (9, 15) and the boxes of the centre blobs, row-major.
+
+    With blob(a, b) the mean RGB of the cells [a..a+1, b..b+1] and B0 the centre blob: B0, then
+    blob(a, b−2) − B0, blob(a, b+2) − B0, blob(a−2, b) − B0, blob(a+2, b) − B0 for a, b ∈ {2, 3, 4}.
+    """
+    cells = colour_grid(working).reshape(CELLS**2, 3)
+    return (_COMPARISONS @ cells).reshape(len(_CENTRES), 15).astype(np.float32), _regions(shape)
+
+
+@lru_cache(maxsize=64)
+def _regions(shape: tuple[int, int]) -> BoxRegions:
+    y, x = (edges(CELLS, length) for length in shape)
+    return BoxRegions([(x[b], y[a], x[b + 2], y[a + 2]) for a, b in _CENTRES], shape)

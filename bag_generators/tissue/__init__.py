@@ -1,0 +1,1 @@
+"""Haematoxylin and eosin: stain, focus and quality, augmented copies, and the pictures that ship."""

@@ -1,0 +1,77 @@
+"""The pictures that come with the project: re-stained real tissue and phantoms with known truth.
+
+`scripts/make_samples.py` makes them; `samples.json` beside them says what each one is and where it is from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from PIL import Image
+
+from bag_generators.errors import InputError
+from bag_generators.image import TissueImage, load
+
+SAMPLES_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "samples"
+
+_REPAIR = "Get the project's files again, or make the samples anew with “python scripts/make_samples.py”."
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One picture, and what is known about it; the fields are those of its entry in `samples.json`."""
+
+    folder: Path
+    id: str
+    file: str
+    title: str  # says “re-stained” or “phantom”
+    kind: Literal["restained", "phantom"]
+    description: str
+    label: str | None  # tissue code; None when the truth is unknown
+    candidates: tuple[str, ...]  # tissue codes a crowd would name, the true one among them; empty when unknown
+    seed: int | None  # `phantom.draw(label, seed)` gives the same pixels
+    truth_file: str | None
+    credit: str
+    licence: str
+    sha256: str
+    truth_sha256: str | None
+    microns_per_pixel: float | None
+
+    def load(self) -> TissueImage:
+        """The picture. A file that is missing or not the one that was shipped is an `InputError`."""
+        return load(self._bytes(self.file, self.sha256))
+
+    def truth(self) -> np.ndarray | None:
+        """Which pixels carry the class, (H, W) bool; None for pictures whose truth is unknown."""
+        if self.truth_file is None:
+            return None
+        with Image.open(BytesIO(self._bytes(self.truth_file, self.truth_sha256))) as mask:
+            return np.asarray(mask.convert("1"))
+
+    def _bytes(self, name: str, sha256: str | None) -> bytes:
+        try:
+            data = (self.folder / name).read_bytes()
+        except OSError:
+            raise InputError(f"The sample “{name}” is missing or can't be read.", _REPAIR) from None
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise InputError(f"The sample “{name}” is not the picture that was shipped.", _REPAIR)
+        return data
+
+
+def list_samples(folder: Path = SAMPLES_FOLDER) -> tuple[Sample, ...]:
+    """All samples in the order in which they are to be shown.
+
+    >>> {sample.kind for sample in list_samples()} == {"restained", "phantom"}
+    True
+    """
+    try:
+        entries = json.loads((folder / "samples.json").read_text(encoding="utf-8"))
+        return tuple(Sample(folder=folder, **{**entry, "candidates": tuple(entry["candidates"])}) for entry in entries)
+    except (OSError, ValueError, TypeError, KeyError):
+        raise InputError("The list of samples is missing or damaged.", _REPAIR) from None

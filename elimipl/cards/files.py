@@ -1,0 +1,127 @@
+"""How a model lies on disk: `<id>.safetensors` (weights and feature scaling) beside `<id>.json` (its card).
+
+safetensors holds numbers only, so opening a model somebody sent can't run code. The card carries the sha256
+of the weights: a file that is cut short, swapped or not what it says it is is refused before it is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from bag_generators.errors import InputError
+from elimipl.storage import write_whole
+
+if TYPE_CHECKING:
+    from elimipl.cards.card import Card
+    from elimipl.training.loop import Fitted
+
+SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "models"
+_RESTORE = "Restore it with “git checkout -- assets/models”, or train the model again."
+# What files of torch.save (a zip of pickles) and of plain pickle begin with.
+_PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+
+
+def weights_path(card_path: Path) -> Path:
+    """Where the weights of a card lie."""
+    return card_path.with_suffix(".safetensors")
+
+
+def card_paths(folder: Path | None = None) -> dict[str, Path]:
+    """The cards of a folder (left out: the models that ship) by model id, in order of their ids."""
+    place = folder or SHIPPED
+    if folder is None and not place.is_dir():
+        raise InputError("The folder of the models that ship, assets/models, is missing.", _RESTORE)
+    if not place.is_dir():
+        raise InputError(f"There is no folder of models “{place}”.", "Check the name.")
+    return {path.stem: path for path in sorted(place.glob("*.json")) if path.is_file()}
+
+
+def find_card(model_id: str, folder: Path | None = None) -> Path:
+    """The card of a model. The id is looked up among the files there are, never made into a path."""
+    paths = card_paths(folder)
+    if model_id not in paths:
+        raise InputError(
+            f"There is no model called “{model_id}”.",
+            f"Choose one of: {', '.join(paths)}." if paths else f"The folder “{folder or SHIPPED}” holds none.",
+        )
+    return paths[model_id]
+
+
+def arrays(fitted: Fitted) -> dict[str, np.ndarray]:
+    """Everything of a fitted model that is a number: the network's parameters and the feature scaling."""
+    network = {f"network.{name}": value.cpu().numpy() for name, value in fitted.network.state_dict().items()}
+    scaler = fitted.scaler
+    return {
+        **network,
+        "scaler.shift": scaler.shift,
+        "scaler.scale": scaler.scale,
+        "scaler.limit": np.array([scaler.limit]),
+    }
+
+
+def pack(values: Mapping[str, np.ndarray]) -> tuple[bytes, str]:
+    """The content of a weights file and its sha256; equal weights give equal bytes."""
+    content = save({name: np.ascontiguousarray(array) for name, array in values.items()})
+    return content, hashlib.sha256(content).hexdigest()
+
+
+def files(card: Card, weights: bytes) -> dict[str, bytes]:
+    """The two files of a model by their names, weights first."""
+    text = json.dumps(card.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return {f"{card.id}.safetensors": weights, f"{card.id}.json": text.encode()}
+
+
+def write(card: Card, weights: bytes, folder: Path) -> Path:
+    """Write weights and card (in this order: a card never lies there without its weights); the card's path."""
+    for (name, content), what in zip(files(card, weights).items(), ("The model", "The model card"), strict=True):
+        write_whole(folder / name, content, what)
+    return folder / f"{card.id}.json"
+
+
+def read(card: Card, path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a weights file that is exactly the one its card describes."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"The weights “{path.name}” of the model “{card.id}” are missing.", _RESTORE) from None
+    except OSError as error:
+        raise InputError(
+            f"The weights “{path.name}” can't be read ({error.strerror}).", "Check the rights of the file."
+        ) from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != card.sha256:
+        raise InputError(
+            f"{_diagnosis(content, path.name)}; the card “{card.id}.json” expects sha256 {card.sha256[:12]}…, "
+            f"the file has {found[:12]}….",
+            _RESTORE,
+        )
+    try:
+        return dict(load(content))
+    except (SafetensorError, KeyError, ValueError, TypeError):
+        raise InputError(f"“{path.name}” is not a safetensors file of numbers.", _RESTORE) from None
+
+
+def _diagnosis(content: bytes, name: str) -> str:
+    """What is the matter with a weights file that has the wrong sum, as the start of a sentence."""
+    if content.startswith(_PICKLES):
+        return f"“{name}” is a pickle in disguise, which could run code, so it was not opened"
+    header = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or header > len(content):
+        return f"“{name}” is cut short or not a safetensors file ({len(content):,} bytes)"
+    try:
+        entries = json.loads(content[8 : 8 + header])
+        ends = [entry["data_offsets"][1] for key, entry in entries.items() if key != "__metadata__"]
+        missing = 8 + header + max(ends) - len(content)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return f"“{name}” is not a safetensors file"
+    if missing > 0:
+        return f"“{name}” is cut short ({missing:,} bytes are missing)"
+    return f"“{name}” holds other weights than the ones this model was saved with (swapped or changed)"

@@ -1,1 +1,0 @@
-"""Builders of bag data sets, a file each: tile folders, the authors' files, the paper's benchmark sets."""

@@ -1,0 +1,1 @@
+"""The paper's section 3: embedding, attention, head, losses and the beliefs in candidate labels."""

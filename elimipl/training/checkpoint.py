@@ -1,0 +1,78 @@
+"""An unfinished training run on disk: one safetensors file, replaced whole, with no code inside.
+
+Orders and dropout are drawn anew from (seed, epoch), so the parameters, their velocity and the
+disambiguation weights after a whole number of epochs are all there is to keep.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_bytes
+from torch import Tensor
+
+from bag_generators.errors import InputError
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.storage import write_whole
+from elimipl.training.reports import EpochReport
+
+_METADATA_KEY = "elimipl.training.checkpoint"
+
+
+class Checkpoint:
+    """The file in which one run (these settings, these bags) keeps its state."""
+
+    def __init__(self, path: Path, config: Config, dataset: BagDataset) -> None:
+        self.path = path
+        self._config = config.to_dict()
+        self._data = _fingerprint(dataset)
+
+    def save(self, tensors: Mapping[str, Tensor], history: Sequence[EpochReport]) -> None:
+        """Write the state after the last epoch of `history`; a crash leaves the old file or the new one."""
+        epochs = [asdict(replace(report, snapshot=None)) for report in history]
+        text = json.dumps({"config": self._config, "data": self._data, "history": epochs})
+        content = to_bytes({name: value.cpu() for name, value in tensors.items()}, {_METADATA_KEY: text})
+        write_whole(self.path, content, "The checkpoint")
+
+    def load(self) -> tuple[dict[str, Tensor], list[EpochReport]]:
+        """What `save` wrote, refused when it belongs to other settings or other bags."""
+        try:
+            with safe_open(self.path, framework="pt") as file:
+                described = json.loads((file.metadata() or {})[_METADATA_KEY])
+                tensors = {name: file.get_tensor(name) for name in file.offset_keys()}
+            history = [EpochReport(**report) for report in described["history"]]
+            self._check_same_run(described["config"], described["data"])
+        except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError):
+            raise InputError(
+                f"“{self.path}” is not a readable checkpoint of this program.", "Start without resuming."
+            ) from None
+        return tensors, history
+
+    def _check_same_run(self, config: Mapping[str, Any], data: str) -> None:
+        for name, value in self._config.items():
+            if config.get(name) != value:
+                raise InputError(
+                    f"The checkpoint “{self.path}” belongs to {name}={config.get(name)!r}, not {value!r}.",
+                    "Resume with the same settings, or start without resuming.",
+                )
+        if data != self._data:
+            raise InputError(
+                f"The checkpoint “{self.path}” belongs to a training run on other bags.",
+                "Resume with the same bags, or start without resuming.",
+            )
+
+
+def _fingerprint(dataset: BagDataset) -> str:
+    """sha256 of everything training learns from."""
+    digest = hashlib.sha256()
+    for array in (dataset.offsets, dataset.candidates, dataset.instances):
+        digest.update(repr((array.shape, array.dtype.str)).encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,57 @@
+"""One training run looked at after every epoch, for recordings."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import torch
+
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.model.beliefs import initial_weights
+from elimipl.model.network import build_network
+from elimipl.training.loop import Fitted, fit
+from elimipl.training.reports import EpochReport
+from elimipl.training.scaling import fit_scaler
+
+
+def stages(
+    dataset: BagDataset, config: Config, epochs: Sequence[int], held_out: BagDataset | None = None
+) -> Iterator[tuple[int, Fitted]]:
+    """The model before training and after each of `epochs`, which rise: one run, stopped and taken up again.
+
+    Taking up is exact, so every stage is what an uninterrupted run has at that epoch. The fitted model of stage 0
+    is untrained and believes all candidates alike.
+    """
+    network = build_network(config, dataset.dim, dataset.n_classes)
+    weights = initial_weights(torch.from_numpy(dataset.candidates.copy())).numpy()
+    yield 0, Fitted(network, config, fit_scaler(dataset.instances, config.scaling), weights, ())
+    with tempfile.TemporaryDirectory() as folder:
+        for epoch in epochs:
+            stopper = _StopAfter(epoch)
+            fitted = fit(
+                dataset,
+                config,
+                held_out=held_out,
+                on_epoch=stopper.hear,
+                should_stop=stopper.reached,
+                checkpoint=Path(folder) / "run.safetensors",
+                resume=True,
+                device="cpu",
+            )
+            yield epoch, fitted
+
+
+class _StopAfter:
+    """Ends a run after one epoch."""
+
+    def __init__(self, epoch: int) -> None:
+        self._last, self._now = epoch, 0
+
+    def hear(self, report: EpochReport) -> None:
+        self._now = report.epoch
+
+    def reached(self) -> bool:
+        return self._now >= self._last

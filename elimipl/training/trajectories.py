@@ -1,0 +1,112 @@
+"""Recorded trainings of several methods on the same bags: what each believed of a few bags after every epoch.
+
+`scripts/record_trajectories.py` makes the files in assets/trajectories, one safetensors file a data set.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from bag_generators.errors import InputError
+from elimipl.labels import LabelSpace
+from elimipl.storage import write_whole
+
+TRAJECTORIES_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "trajectories"
+LOSSES = ("mapping", "sparsity", "inhibition", "attention", "total")
+ACCURACIES = ("train_accuracy", "held_out_accuracy", "disambiguation_accuracy")
+_METADATA_KEY = "elimipl.trajectories"
+_ARRAYS = (
+    "labels", "candidates", "offsets", "instance_truth",
+    "probabilities", "weights", "attention", "losses", "accuracies",
+)  # fmt: skip
+_LISTS = ("methods", "bag_names")
+_REPAIR = "Restore it with “git checkout -- assets/trajectories”, or run scripts/record_trajectories.py again."
+
+
+@dataclass(frozen=True)
+class About:
+    """What was trained on what, in plain values."""
+
+    id: str
+    title: str
+    bags: str  # id of the shipped bag set, or “digits”
+    r: int  # false positive labels in every candidate set
+    candidate_seed: int
+    methods: tuple[str, ...]
+    configs: Mapping[str, Mapping[str, Any]]  # all settings of each method
+    bag_names: tuple[str, ...]
+    training_bags: int
+    held_out_bags: int
+    label_space: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """M methods, T epochs, b watched training bags with N instances altogether, k classes.
+
+    Index 0 along the epochs is the untrained model. Probabilities and attention are those of the finished epoch,
+    without dropout.
+    """
+
+    about: About
+    labels: np.ndarray  # (b,) int64
+    candidates: np.ndarray  # (b, k) bool
+    offsets: np.ndarray  # (b + 1,) int64
+    instance_truth: np.ndarray  # (N,) bool; all false where it is unknown
+    probabilities: np.ndarray  # (M, T + 1, b, k) float16
+    weights: np.ndarray  # (M, T + 1, b, k) float16
+    attention: np.ndarray  # (M, T + 1, N) float16
+    losses: np.ndarray  # (M, T, 5) float32, in the order of LOSSES
+    accuracies: np.ndarray  # (M, T, 3) float32, in the order of ACCURACIES
+
+    @property
+    def label_space(self) -> LabelSpace:
+        return LabelSpace.from_dict(self.about.label_space)
+
+    @property
+    def epochs(self) -> int:
+        return self.probabilities.shape[1] - 1
+
+    def method(self, name: str) -> int:
+        """Place of a method along the first axis."""
+        return self.about.methods.index(name)
+
+    def instances(self, bag: int) -> slice:
+        """Rows of the instances of a watched bag."""
+        return slice(int(self.offsets[bag]), int(self.offsets[bag + 1]))
+
+    def truth_of(self, bag: int) -> np.ndarray | None:
+        """Which instances of a watched bag carry the class; None where nobody knows."""
+        truth = self.instance_truth[self.instances(bag)]
+        return truth if self.instance_truth.any() else None
+
+    def save(self, path: Path) -> None:
+        """Write one safetensors file, all or nothing."""
+        text = json.dumps(asdict(self.about), sort_keys=True, ensure_ascii=False)
+        arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in _ARRAYS}
+        write_whole(path, save(arrays, metadata={_METADATA_KEY: text}), "The recording")
+
+
+def read_trajectories(path: Path) -> Trajectories:
+    """What `save` wrote; anything else is refused with a sentence."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            values = json.loads((file.metadata() or {})[_METADATA_KEY])
+            arrays = {name: file.get_tensor(name) for name in _ARRAYS}
+        lists = {name: tuple(values[name]) for name in _LISTS}
+        return Trajectories(about=About(**{**values, **lists}), **arrays)
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError):
+        raise InputError(f"The recording “{path.name}” is missing or damaged.", _REPAIR) from None
+
+
+def recordings(folder: Path = TRAJECTORIES_FOLDER) -> dict[str, Path]:
+    """The recordings in `folder` by id."""
+    return {path.stem: path for path in sorted(folder.glob("*.safetensors"))}

@@ -1,0 +1,167 @@
+"""KMeansSeg against its literal reference and scikit-learn, its stopping rule, and pictures that have no segments."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from bag_generators import TissueImage, generate, load
+from bag_generators.generators.kmeans import Clustering, grow
+from bag_generators.generators.kmeansseg import block_features, choose_k, to_ycbcr
+from bag_generators.regions import LabelRegions
+from tests.bag_generators.references import kmeansseg as literal
+from tests.bag_generators.references.pictures import KINDS, flat, picture
+
+
+def spread(clusters: Clustering) -> float:
+    return float((clusters.distances**2).sum())
+
+
+def best_of_ten_random_starts(points: np.ndarray, k: int) -> float:
+    with threadpool_limits(1):  # on so few points threads only wait for each other
+        return float(KMeans(k, n_init=10, random_state=0).fit(points).inertia_)
+
+
+def blocks_of(colours: np.ndarray) -> TissueImage:
+    """A 224×224 picture of 56×56 blocks of 4×4 px, each of one colour; `colours` is (56, 56, 3)."""
+    return TissueImage.from_array(colours.astype(np.uint8).repeat(4, axis=0).repeat(4, axis=1))
+
+
+def test_colours_are_converted_exactly_for_every_colour_there_is() -> None:
+    green, blue = np.meshgrid(np.arange(256), np.arange(256), indexing="ij")
+    coefficients, offsets = np.array(literal.COEFFICIENTS), np.array(literal.OFFSETS)
+    for red in range(256):
+        rgb = np.stack([np.full_like(green, red), green, blue], axis=-1)
+        exact = (2 * (rgb @ coefficients.T) + 255000) // 510000 + offsets
+        assert (to_ycbcr(rgb.astype(np.uint8)) == exact).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_agree_with_the_literal_reference(kind: str) -> None:
+    pixels = picture(kind).pixels
+    assert block_features(pixels) == pytest.approx(literal.block_features(pixels), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bag_agrees_with_the_literal_reference(kind: str) -> None:
+    image = picture(kind)
+    bag = generate("kmeansseg", image)
+    centres, labels = literal.kmeansseg(image.pixels)
+    assert bag.features == pytest.approx(centres, abs=1e-4)
+    assert isinstance(bag.regions, LabelRegions)
+    assert (bag.regions.cells == labels).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stops_at_the_first_k_the_rule_allows(seed: int) -> None:
+    points = block_features(picture("tissue", seed).pixels)
+    chosen = choose_k(points)
+    steps = [spread(clusters) for clusters in grow(points, len(chosen.centres))]
+    assert len(steps) >= 3
+    for before, after in pairwise(steps[1:-1]):
+        assert before - after >= 2e8
+        assert after >= 1e5
+    assert steps[-2] - steps[-1] < 2e8 or steps[-1] < 1e5
+
+
+def test_a_picture_of_two_tight_colours_has_two_segments() -> None:
+    colours = np.full((56, 56, 3), (230, 120, 170))
+    colours[:20] = (80, 50, 140)
+    bag = generate("kmeansseg", blocks_of(colours))
+    assert len(bag) == 2
+    assert bag.regions.at(10, 200) == 0
+    assert bag.regions.at(10, 10) == 1
+    assert bag.features[:, 3:] == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_inertia_is_that_of_the_best_of_ten_random_starts(seed: int) -> None:
+    points = block_features(picture("tissue", seed).pixels)
+    ours = choose_k(points)
+    assert ours.inertia <= 1.02 * best_of_ten_random_starts(points, len(ours.centres))
+
+
+def test_inertia_is_that_of_the_best_of_ten_random_starts_on_real_tiles(shared_data: Path) -> None:
+    tiles = [*sorted(shared_data.glob("lesion5/*/*/*"))[::500], *sorted(shared_data.glob("tissue7/*/*/*"))[::20]]
+    for tile in tiles:
+        points = block_features(load(tile).pixels)
+        ours = choose_k(points)
+        assert ours.inertia <= 1.02 * best_of_ten_random_starts(points, len(ours.centres)), tile
+
+
+def test_real_tiles_have_the_papers_number_of_segments(shared_data: Path) -> None:
+    tiles = sorted(shared_data.glob("lesion5/train/*/*"))[::25]
+    counts = [len(generate("kmeansseg", load(tile))) for tile in tiles]
+    assert set(counts) <= {3, 4, 5, 6}
+    assert np.mean(counts) == pytest.approx(4.31, abs=0.25)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_instances_are_the_means_of_their_blocks_and_the_largest_comes_first(kind: str) -> None:
+    image = picture(kind)
+    bag = generate("kmeansseg", image)
+    assert isinstance(bag.regions, LabelRegions)
+    labels, points = bag.regions.cells.ravel(), block_features(image.pixels)
+    for i, features in enumerate(bag.features):
+        assert features == pytest.approx(points[labels == i].mean(axis=0), rel=1e-6)
+    areas = np.bincount(labels)
+    assert (np.diff(areas) <= 0).all()
+    assert areas.min() > 0
+
+
+def test_one_colour_is_one_segment() -> None:
+    bag = generate("kmeansseg", flat((200, 100, 150)))
+    assert bag.features.shape == (1, 6)
+    assert bag.regions.mask(0).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(n_colours=st.integers(1, 20), seed=st.integers(0, 10_000))
+def test_fewer_distinct_blocks_than_clusters_never_fail(n_colours: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    palette = rng.integers(0, 256, (n_colours, 3))
+    bag = generate("kmeansseg", blocks_of(palette[rng.integers(0, n_colours, (56, 56))]))
+    assert 1 <= len(bag) <= min(16, n_colours)
+    assert np.isfinite(bag.features).all()
+    assert all(bag.regions.mask(i).any() for i in range(len(bag)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), vertical=st.booleans())
+def test_flipping_a_picture_of_even_blocks_flips_its_segments(seed: int, vertical: bool) -> None:
+    rng = np.random.default_rng(seed)
+    palette = rng.integers(0, 256, (5, 3))
+    colours = palette[np.minimum(rng.integers(0, 9, (56, 56)), 4)]
+    axis = 0 if vertical else 1
+    bag, flipped = generate("kmeansseg", blocks_of(colours)), generate("kmeansseg", blocks_of(np.flip(colours, axis)))
+    scores = np.arange(len(bag))
+    assert bag.features == pytest.approx(flipped.features, abs=1e-4)
+    assert (flipped.regions.paint(scores) == np.flip(bag.regions.paint(scores), axis)).all()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_flipping_tissue_flips_its_segments_up_to_the_lopsided_wavelet(axis: int) -> None:
+    image = picture("tissue")
+    flipped = TissueImage.from_array(np.flip(image.pixels, axis))
+    bag, other = generate("kmeansseg", image), generate("kmeansseg", flipped)
+    scores = np.arange(len(bag))
+    assert np.mean(np.flip(other.regions.paint(scores), axis) == bag.regions.paint(scores)) > 0.98
+
+
+def test_points_midway_between_centres_go_to_one_cluster_only() -> None:
+    points = np.array([[0.0, 0], [0, 0], [1, 0], [2, 0], [2, 0]])
+    for clusters in grow(points, 3):
+        assert np.bincount(clusters.labels).sum() == 5
+        for j, centre in enumerate(clusters.centres):
+            assert centre == pytest.approx(points[clusters.labels == j].mean(axis=0))
+    assert clusters.inertia == 0
+
+
+def test_growing_ends_when_every_point_has_its_cluster() -> None:
+    points = np.array([[0.0, 0], [5, 0], [0, 9]])
+    assert [len(clusters.centres) for clusters in grow(points, 16)] == [1, 2, 3]

@@ -1,0 +1,138 @@
+"""Phantoms: the same every time, with a truth that is true, and kinds that can be told apart by it."""
+
+import cv2
+import numpy as np
+import pytest
+
+from bag_generators import GENERATORS, Bag, InputError, TissueImage, generate
+from bag_generators.regions import BoxRegions
+from bag_generators.tissue.phantom import HAEMATOXYLIN_EOSIN, PHANTOM_KINDS, draw, instance_truth
+
+KINDS = list(PHANTOM_KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_arguments_give_the_same_phantom(kind):
+    first, second = draw(kind, 5), draw(kind, 5)
+    np.testing.assert_array_equal(first.pixels, second.pixels)
+    np.testing.assert_array_equal(first.truth, second.truth)
+    assert (draw(kind, 6).pixels != first.pixels).mean() > 0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [64, 224, 301])
+def test_pixels_and_truth_fit_together(kind, size):
+    phantom = draw(kind, 2, size)
+    assert phantom.pixels.shape == (size, size, 3)
+    assert phantom.pixels.dtype == np.uint8
+    assert phantom.truth.shape == (size, size)
+    assert phantom.truth.dtype == bool
+    assert not phantom.pixels.flags.writeable
+    assert not phantom.truth.flags.writeable
+    assert (phantom.kind, phantom.seed) == (kind, 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_class_covers_what_was_asked_for(kind):
+    assert all(0.24 < draw(kind, seed).truth.mean() < 0.61 for seed in range(6))
+    for coverage in (0.1, 0.4, 0.9):
+        assert draw(kind, 3, coverage=coverage).truth.mean() == pytest.approx(coverage, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_smallest_tile_shows_the_class_whatever_the_seed(kind):
+    for seed in range(25):
+        assert draw(kind, seed, size=64, coverage=0.3).truth.mean() == pytest.approx(0.3, abs=0.02)
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_away_from_the_class_two_kinds_of_one_seed_are_the_same_tile(kind):
+    one, other = draw(KINDS[0], 9), draw(kind, 9)
+    class_or_near = (one.truth | other.truth).astype(np.uint8)
+    away = cv2.dilate(class_or_near, np.ones((41, 41), np.uint8)) == 0  # as far as a nucleus reaches
+    assert away.sum() > 3000
+    np.testing.assert_array_equal(one.pixels[away], other.pixels[away])
+
+
+@pytest.mark.parametrize(("inside", "lowest", "highest"), [(True, 0.9, 1.0), (False, 0.0, 0.4)])
+def test_kinds_differ_where_the_truth_says_and_only_there(inside, lowest, highest):
+    """Nearest class mean on stain statistics: right on the truth pixels of unseen tiles, blind outside them."""
+    seen = np.array([[_stain_statistics(kind, seed, inside) for seed in range(8)] for kind in KINDS])
+    unseen = np.array([[_stain_statistics(kind, seed, inside) for seed in range(100, 106)] for kind in KINDS])
+    spread = seen.std(axis=(0, 1))
+    means = seen.mean(axis=1) / spread  # (kinds, statistics)
+    distances = np.linalg.norm(unseen[:, :, None, :] / spread - means, axis=3)  # (kinds, tiles, kinds)
+    accuracy = (distances.argmin(axis=2) == np.arange(len(KINDS))[:, None]).mean()
+    assert lowest <= accuracy <= highest
+
+
+def _stain_statistics(kind, seed, inside):
+    """Mean, spread and fine grain of both stains on the truth pixels, or well outside them."""
+    phantom = draw(kind, seed)
+    density = -np.log((phantom.pixels + 1.0) / 247)
+    stains = density @ np.linalg.pinv(HAEMATOXYLIN_EOSIN)
+    grain = np.abs(stains - cv2.blur(stains, (5, 5)))
+    near = cv2.dilate(phantom.truth.astype(np.uint8), np.ones((15, 15), np.uint8)) > 0
+    where = phantom.truth if inside else ~near
+    return np.concatenate([stains[where].mean(axis=0), stains[where].std(axis=0), grain[where].mean(axis=0)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ADI", 0), "no phantom of kind “ADI”.*DEB, LYM, MUC, MUS, NORM, STR, TUM"),
+        (("TUM", -1), "seed -1 is negative"),
+        (("TUM", 0, 40), "40 px is too small.*64"),
+        (("TUM", 0, 224, 0.99), r"can't cover 0\.99 of the tile.*0\.1 to 0\.9"),
+        (("TUM", 0, 224, float("nan")), "can't cover nan"),
+    ],
+)
+def test_what_can_not_be_drawn_is_refused_with_a_sentence(arguments, message):
+    with pytest.raises(InputError, match=message):
+        draw(*arguments)
+
+
+def _halves_and_a_corner() -> Bag:
+    """Left half, right half and the 2×2 px corner of a 10×10 picture."""
+    regions = BoxRegions(np.array([[0, 0, 5, 10], [5, 0, 10, 10], [8, 8, 10, 10]]), (10, 10))
+    return Bag(np.zeros((3, 1), np.float32), regions, "sbn", {}, ("nothing",), "")
+
+
+def test_an_instance_carries_the_class_when_enough_of_its_region_does():
+    truth = np.zeros((10, 10), bool)
+    truth[:, 4:8] = True  # one fifth of the left half, three fifths of the right one, nothing of the corner
+    bag = _halves_and_a_corner()
+    np.testing.assert_array_equal(instance_truth(bag, truth), [False, True, False])
+    np.testing.assert_array_equal(instance_truth(bag, truth, threshold=0.2), [True, True, False])
+
+
+def test_the_most_covered_instance_always_carries_the_class():
+    truth = np.zeros((10, 10), bool)
+    truth[0, 0] = True
+    np.testing.assert_array_equal(instance_truth(_halves_and_a_corner(), truth), [True, False, False])
+
+
+def test_without_truth_no_instance_carries_the_class():
+    assert not instance_truth(_halves_and_a_corner(), np.zeros((10, 10), bool)).any()
+
+
+def test_the_truth_of_another_picture_is_refused():
+    with pytest.raises(InputError, match=r"\(9, 10\).*\(10, 10\)"):
+        instance_truth(_halves_and_a_corner(), np.zeros((9, 10), bool))
+
+
+@pytest.fixture(scope="module")
+def tiles():
+    return [draw(kind, seed) for kind in KINDS for seed in range(4)]
+
+
+@pytest.mark.parametrize("generator", list(GENERATORS))
+def test_every_phantom_bag_has_an_instance_of_its_class(generator, tiles):
+    shares = []
+    for phantom in tiles:
+        bag = generate(generator, TissueImage.from_array(phantom.pixels))
+        carries = instance_truth(bag, phantom.truth)
+        assert carries.shape == (len(bag),)
+        assert carries.any()
+        shares.append(carries.mean())
+    assert np.mean(shares) < 0.9  # there is something to find: not everything is positive

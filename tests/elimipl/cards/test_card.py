@@ -1,0 +1,152 @@
+"""The model card: what it says, what it refuses, and its file."""
+
+import copy
+import json
+from dataclasses import replace
+
+import pytest
+
+from bag_generators.errors import InputError
+from elimipl.cards.card import Accuracy, Card, describe, save_model, usual_id
+from elimipl.labels import TISSUE7
+
+
+def at(values, path):
+    *above, name = path.split(".")
+    for step in above:
+        values = values[step]
+    return values, name
+
+
+def test_a_card_comes_back_from_its_file(toy_folder, toy_card):
+    assert Card.read(toy_folder / "toy-row-elimipl.json") == toy_card
+
+
+def test_a_card_says_what_fitted_and_data_know(toy_card, toy_dataset):
+    assert toy_card.id == "toy-row-elimipl"
+    assert (toy_card.method, toy_card.generator, toy_card.dim) == ("elimipl", "row", 9)
+    assert toy_card.generator_params == toy_dataset.params
+    assert toy_card.label_space == toy_dataset.label_space
+    assert toy_card.training_data.counts == {"blue": 8, "pink": 8, "white": 8}
+    assert toy_card.training_data.licence == "none needed"
+    assert toy_card.candidates.average_size == 2
+    assert toy_card.seed == 3
+    assert {"python", "torch", "numpy"} <= set(toy_card.versions)
+
+
+def test_augmented_copies_count_once(toy_fitted, toy_dataset):
+    copies = replace(toy_dataset, groups=toy_dataset.groups // 2)
+    card = describe(toy_fitted, copies, candidate_scheme="", created_by="")
+    assert card.training_data.counts == {"blue": 4, "pink": 4, "white": 4}
+    assert card.training_data.bags == 24
+
+
+def test_the_same_model_gives_the_same_bytes(toy_folder, toy_fitted, toy_card, tmp_path):
+    save_model(toy_fitted, toy_card, tmp_path / "again")
+    for path in toy_folder.iterdir():
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_saving_leaves_nothing_but_the_two_files(toy_folder):
+    assert sorted(path.name for path in toy_folder.iterdir()) == [
+        "toy-row-elimipl.json",
+        "toy-row-elimipl.safetensors",
+    ]
+
+
+def test_saving_where_nothing_can_be_written(toy_fitted, toy_card, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError, match="The model could not be written"):
+        save_model(toy_fitted, toy_card, tmp_path / "file")
+
+
+@pytest.mark.parametrize("path", ["method", "sha256", "label_space", "training_data.licence", "accuracy", "accuracy.n"])
+def test_a_missing_entry_is_named(toy_card, path):
+    values, name = at(card := copy.deepcopy(toy_card.to_dict()), path)
+    del values[name]
+    with pytest.raises(InputError, match=rf"“x\.json” lacks the entry “{path}”"):
+        Card.from_dict(card, "“x.json”")
+
+
+@pytest.mark.parametrize("path", ["colour", "training_data.price", "calibration.bias", "accuracy.f1"])
+def test_an_unknown_entry_is_named(toy_card, path):
+    values, name = at(card := copy.deepcopy(toy_card.to_dict()), path)
+    values[name] = 1
+    with pytest.raises(InputError, match=f"unknown entry “{path}”"):
+        Card.from_dict(card)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("dim", "nine", "“dim” .* is not a whole number"),
+        ("dim", 9.5, "“dim” .* is not a whole number"),
+        ("dim", True, "“dim” .* is not a whole number"),
+        ("dim", 0, "can't read 0 features"),
+        ("method", 3, "“method” .* is not a text"),
+        ("config", [], "“config” .* is not a table"),
+        ("calibration", 1.0, "“calibration.” .* is not a table"),
+        ("calibration.temperature", float("nan"), "“calibration.temperature” .* is not a number"),
+        ("calibration.temperature", 0, "out of range"),
+        ("training_data.counts", {"blue": "many"}, "“training_data.counts.blue” .* is not a whole number"),
+        ("accuracy.value", 90.0, "can't be"),
+        ("label_space", {"names": []}, "damaged at “label_space”"),
+        ("sha256", "../../etc", "is not a sha256"),
+        ("id", "../evil", "can't name a model"),
+    ],
+)
+def test_an_ill_typed_entry_is_named(toy_card, path, value, said):
+    values, name = at(card := copy.deepcopy(toy_card.to_dict()), path)
+    values[name] = value
+    with pytest.raises(InputError, match=said):
+        Card.from_dict(card)
+
+
+def test_what_may_be_left_out(toy_card):
+    values = toy_card.to_dict()
+    for path in ("checks", "accuracy.std", "candidates.seed", "calibration.kind"):
+        parent, name = at(values, path)
+        del parent[name]
+    card = Card.from_dict(values)
+    assert (card.checks, card.accuracy.std, card.candidates.seed) == ({}, None, None)
+
+
+def test_without_a_calibration_the_temperature_is_one(toy_card):
+    card = Card.from_dict({**toy_card.to_dict(), "calibration": None, "accuracy": None})
+    assert card.temperature == 1.0
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "null", "\x00", "[" * 100_000])
+def test_a_file_that_is_no_card(tmp_path, text):
+    path = tmp_path / "broken.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"broken\.json"):
+        Card.read(path)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match=r"There is no model card .*gone\.json"):
+        Card.read(tmp_path / "gone.json")
+
+
+def test_a_renamed_card_is_refused(toy_folder):
+    path = (toy_folder / "toy-row-elimipl.json").rename(toy_folder / "other.json")
+    with pytest.raises(InputError, match=r"“other\.json” describes the model “toy-row-elimipl”"):
+        Card.read(path)
+
+
+def test_the_file_is_for_people(toy_folder):
+    text = (toy_folder / "toy-row-elimipl.json").read_text()
+    assert text.endswith("}\n")
+    assert json.loads(text)["checks"] == {"blur": 0.5}
+    assert len(text.splitlines()) > 50
+
+
+def test_the_usual_id():
+    assert usual_id(TISSUE7, "sbn", "elimipl") == "tissue7-sbn-elimipl"
+    assert usual_id(TISSUE7, "", "demipl") == "tissue7-bags-demipl"
+
+
+def test_an_accuracy_needs_bags():
+    with pytest.raises(InputError, match="0 bags"):
+        Accuracy(0.5, 0, "nothing")

@@ -1,0 +1,96 @@
+"""Zip files of class folders: what is read, and what a hostile or broken file gets."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from bag_generators import InputError, generate, load
+from elimipl.data import zips as tile_zip
+from elimipl.data.zips import bags_from_zip
+from elimipl.labels import TISSUE7
+
+
+def picture(seed):
+    small = np.random.default_rng(seed).integers(0, 255, (8, 8, 3), dtype=np.uint8)
+    buffer = io.BytesIO()
+    Image.fromarray(small).resize((64, 64), Image.Resampling.BICUBIC).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def zipped(files, compression=zipfile.ZIP_DEFLATED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def test_every_picture_becomes_a_bag_of_its_innermost_folder():
+    pictures = {"tiles/TUM/b.png": picture(0), "tiles/DEB/a.PNG": picture(1), "tiles/TUM/a.png": picture(0)}
+    rest = {"tiles/notes.txt": b"", "__MACOSX/tiles/TUM/._b.png": b"", "top.png": picture(2), "tiles/.x/c.png": b""}
+    seen = []
+    made = bags_from_zip(zipped({**pictures, **rest}), "row", lambda done, total: seen.append((done, total)))
+    assert made.refused == ()
+    assert made.dataset.names == ("tiles/DEB/a.PNG", "tiles/TUM/a.png", "tiles/TUM/b.png")
+    assert made.dataset.label_space is TISSUE7
+    assert made.dataset.labels.tolist() == [TISSUE7.index(name) for name in ("DEB", "TUM", "TUM")]
+    assert made.dataset.groups[1] == made.dataset.groups[2] != made.dataset.groups[0]
+    np.testing.assert_array_equal(made.dataset.bag(0), generate("row", load(picture(1))).features)
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_name_that_climbs_out_of_the_folder_is_only_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {"/one/a.png": picture(0), "/etc/two/b.png": picture(1), "../../three/c.png": picture(2)}
+    made = bags_from_zip(zipped(files), "row")
+    assert made.dataset.label_space.names == ("one", "two")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_picture_is_reported_and_the_rest_is_kept():
+    made = bags_from_zip(zipped({"a/x.png": picture(0), "b/y.png": b"no picture", "b/z.png": picture(1)}), "sbn")
+    assert made.dataset.names == ("a/x.png", "b/z.png")
+    ((name, error),) = made.refused
+    assert name == "b/y.png"
+    assert isinstance(error, InputError)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"no zip", "not a whole zip"),
+        (zipped({"a/x.png": picture(0)})[:-40], "not a whole zip"),
+        (zipped({"x.png": picture(0)}), "no pictures in class folders"),
+        (zipped({"only/x.png": picture(0)}), r"1 class folder\(s\)"),
+        (zipped({"a/x.png": b"?", "b/y.png": b"?"}), "None of the 2 pictures"),
+        (zipped({"a" * 61 + "/x.png": b"", "b/y.png": b""}), "can't be shown"),
+        (zipped({f"class {i}/x.png": b"" for i in range(51)}), "51 classes"),
+    ],
+)
+def test_what_can_not_be_used_gets_a_sentence(content, told):
+    with pytest.raises(InputError, match=told):
+        bags_from_zip(content, "row")
+
+
+def test_a_damaged_entry_gets_a_sentence():
+    content = bytearray(zipped({"a/x.png": picture(0), "b/y.png": picture(1)}, zipfile.ZIP_STORED))
+    place = content.index(b"IDAT")
+    content[place] ^= 255  # the checksum of the entry no longer holds
+    with pytest.raises(InputError, match="damaged"):
+        bags_from_zip(bytes(content), "row")
+
+
+def test_a_bomb_is_not_unpacked(monkeypatch):
+    monkeypatch.setattr(tile_zip, "MOST_BYTES_A_PICTURE", 10_000)
+    with pytest.raises(InputError, match="unpacks to more"):
+        bags_from_zip(zipped({"a/x.png": bytes(20_000), "b/y.png": picture(1)}), "row")
+
+
+def test_all_pictures_together_are_counted_too(monkeypatch):
+    files = {"a/x.png": picture(0), "b/y.png": picture(1)}
+    monkeypatch.setattr(tile_zip, "MOST_BYTES", sum(map(len, files.values())) - 1)
+    with pytest.raises(InputError, match="unpacks to more"):
+        bags_from_zip(zipped(files), "row")

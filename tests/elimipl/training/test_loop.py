@@ -1,0 +1,207 @@
+"""The training loop: one step against literal loops, learning, reports, stopping, determinism."""
+
+import numpy as np
+import pytest
+import torch
+
+from bag_generators.errors import InputError
+from elimipl.config import Config
+from elimipl.model.device import resolve_device
+from elimipl.model.network import build_network
+from elimipl.training.loop import fit
+from elimipl.training.scaling import fit_scaler
+from tests.elimipl import literal
+from tests.elimipl.toy_bags import toy_bags
+
+SMALL = {"hidden": 24, "epochs": 30, "batch": 16}
+
+
+def parameters(fitted):
+    return torch.cat([value.detach().flatten() for value in fitted.network.parameters()])
+
+
+def literal_loss(P, bags, w, S, config):
+    """Eq. 9 of a batch and its class probabilities, by the loops of `literal`."""
+    outputs = [literal.bag_logits(P, bag, config.pooling) for bag in bags]
+    p = [literal.probabilities(logits, config.head) for logits, _, _ in outputs]
+    total = literal.mapping_loss(p, w, S)
+    if config.sparsity != "none":
+        sparse = literal.l1_sparsity if config.sparsity == "l1" else literal.entropy_sparsity
+        total += config.mu * sparse(p, S)
+    total += config.gamma * literal.inhibition_loss(p, S)
+    total += config.attention_entropy * literal.attention_entropy([scores for _, _, scores in outputs])
+    return total, p
+
+
+@pytest.mark.parametrize("method", ["elimipl", "demipl"])
+@pytest.mark.parametrize("preset", ["paper", "published", "default"])
+def test_two_epochs_equal_algorithm_1_by_hand(preset, method, monkeypatch):
+    """Whole-set steps, so that the order doesn't matter; gradients of the literal loss by central differences."""
+    monkeypatch.setattr("elimipl.model.network.SCORE_WIDTH", 4)
+    data = toy_bags(m=5, k=3, d=2)
+    config = Config.preset(
+        preset, method=method, hidden=3, gate_width=2, dropout=0.0, batch=5, epochs=2, lr=0.1, dtype="float64"
+    )
+    fitted = fit(data, config, device="cpu")
+
+    scaled = fit_scaler(data.instances, "zscore")
+    bags = [scaled.transform(data.bag(i)).tolist() for i in range(5)]
+    S = [set(np.flatnonzero(row).tolist()) for row in data.candidates]
+    w = [[float(c in S_i) / len(S_i) for c in range(3)] for S_i in S]
+    network = build_network(config, 2, 3)
+    shapes = {name: value.shape for name, value in network.named_parameters()}
+    flat = torch.cat([value.detach().flatten() for value in network.parameters()]).numpy()
+    velocity = np.zeros_like(flat)
+
+    def named(vector):
+        parts = torch.tensor(vector).split([shape.numel() for shape in shapes.values()])
+        return {name: part.view(shape).tolist() for (name, shape), part in zip(shapes.items(), parts, strict=True)}
+
+    for t in (1, 2):
+        _, p = literal_loss(named(flat), bags, w, S, config)
+        moved = literal.updated_weights(w, p, S, literal.rho(t, 2, config.schedule))
+        used = moved if config.update == "before_loss" else w
+        gradient = np.empty_like(flat)
+        for u in range(len(flat)):
+            step = np.zeros_like(flat)
+            step[u] = 1e-6
+            up, down = (literal_loss(named(flat + sign * step), bags, used, S, config)[0] for sign in (1, -1))
+            gradient[u] = (up - down) / 2e-6
+        gradient += config.weight_decay * flat
+        velocity = 0.9 * velocity + gradient
+        lr = 0.1 * (1 + np.cos(np.pi * (t - 1) / 2)) / 2
+        flat = flat - lr * (gradient + 0.9 * velocity if config.nesterov else velocity)
+        w = moved
+    np.testing.assert_allclose(parameters(fitted), flat, atol=1e-6)
+    np.testing.assert_allclose(fitted.weights, w, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["elimipl", "demipl"])
+def test_learns_the_classes_and_finds_the_true_labels(method):
+    train, test = toy_bags(seed=0), toy_bags(seed=1)
+    fitted = fit(train, Config.preset("default", method=method, **SMALL), held_out=test, device="cpu")
+    assert fitted.predict(test).accuracy(test.labels) > 0.8
+    assert fitted.history[-1].held_out_accuracy == fitted.predict(test).accuracy(test.labels)
+    assert fitted.history[-1].disambiguation_accuracy > 0.9
+    assert fitted.history[-1].losses["total"] < fitted.history[0].losses["total"]
+
+
+def test_attention_finds_the_instance_that_carries_the_class():
+    data = toy_bags(m=200)
+    fitted = fit(data, Config.preset("default", **SMALL), device="cpu")
+    attention = fitted.predict(data).attention
+    first = np.zeros(len(attention), bool)
+    first[data.offsets[:-1]] = True
+    shares = attention * np.repeat(data.sizes, data.sizes)  # 1 = an even share
+    assert shares[first].mean() > shares[~first].mean() + 0.2
+
+
+def test_weights_stay_a_distribution_on_the_candidates():
+    data = toy_bags(m=60)
+    seen = []
+    fitted = fit(data, Config.preset("published", **SMALL), on_epoch=seen.append, device="cpu")
+    for weights in (seen[0].snapshot.weights, seen[-1].snapshot.weights, fitted.weights):
+        np.testing.assert_allclose(weights.sum(1), 1, atol=1e-5)
+        assert (weights[~data.candidates] == 0).all()
+        assert (weights >= 0).all()
+
+
+def test_average_mapping_never_moves_the_weights():
+    data = toy_bags(m=40)
+    fitted = fit(data, Config.preset("paper", **SMALL).variant("CE"), device="cpu")
+    np.testing.assert_allclose(fitted.weights, data.candidates / data.candidates.sum(1, keepdims=True), atol=1e-7)
+
+
+def test_same_seed_same_model_on_any_number_of_threads():
+    data, config = toy_bags(m=60), Config.preset("default", **SMALL)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        first = fit(data, config, device="cpu")
+        torch.set_num_threads(2)
+        second = fit(data, config, device="cpu")
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(parameters(first), parameters(second))
+    np.testing.assert_array_equal(first.weights, second.weights)
+    assert not torch.equal(parameters(first), parameters(fit(data, config.replace(seed=1), device="cpu")))
+
+
+def test_true_labels_are_never_learned_from():
+    data, config = toy_bags(m=40), Config.preset("default", **SMALL)
+    unknown = type(data)(data.instances, data.offsets, data.candidates, np.full(40, -1), data.label_space)
+    blind = fit(unknown, config, held_out=unknown, device="cpu")
+    assert torch.equal(parameters(blind), parameters(fit(data, config, device="cpu")))
+    last = blind.history[-1]
+    assert last.train_accuracy is last.held_out_accuracy is last.disambiguation_accuracy is None
+
+
+def test_reports_every_epoch():
+    seen = []
+    fitted = fit(toy_bags(m=30), Config.preset("default", hidden=8, epochs=4), on_epoch=seen.append, device="cpu")
+    assert [report.epoch for report in seen] == [1, 2, 3, 4]
+    assert all(report.epochs == 4 and report.seconds > 0 for report in seen)
+    assert set(seen[0].losses) == {"mapping", "sparsity", "inhibition", "attention", "total"}
+    assert seen[0].lr == fitted.config.lr > seen[-1].lr
+    assert seen[0].snapshot.probabilities.shape == (30, 4)
+    np.testing.assert_allclose(seen[0].snapshot.probabilities.sum(1), 1, atol=1e-5)
+    assert [report.snapshot for report in fitted.history] == [None] * 4
+
+
+def test_a_stop_request_ends_training_after_the_epoch():
+    seen = []
+    fitted = fit(
+        toy_bags(m=30),
+        Config.preset("default", hidden=8, epochs=50),
+        on_epoch=seen.append,
+        should_stop=lambda: len(seen) == 3,
+        device="cpu",
+    )
+    assert len(fitted.history) == len(seen) == 3
+    assert fitted.stopped
+    assert fitted.predict(toy_bags(m=5)).probabilities.shape == (5, 4)
+
+
+@pytest.mark.parametrize("preset", ["paper", "published", "default"])
+def test_extreme_features_and_set_sizes_train_without_nan(preset):
+    data = toy_bags(m=24)
+    instances = data.instances.copy()
+    instances[::7] *= 1e6
+    instances[:, 0] = 3  # never varies
+    candidates = data.candidates.copy()
+    candidates[:6] = np.eye(4, dtype=bool)[data.labels[:6]]
+    candidates[6:12] = True
+    sizes = np.r_[np.ones(10, int), len(instances) - 10 - 13, np.ones(13, int)]
+    hard = type(data)(instances, np.r_[0, np.cumsum(sizes)], candidates, data.labels, data.label_space)
+    fitted = fit(hard, Config.preset(preset, hidden=16, epochs=5, batch=8), device="cpu")
+    out = fitted.predict(hard)
+    assert np.isfinite(out.probabilities).all()
+    assert np.isfinite(out.attention).all()
+    assert np.isfinite(fitted.weights).all()
+
+
+def test_a_broken_down_run_says_so():
+    data = toy_bags(m=24)
+    wild = Config.preset("paper", scaling="none", lr=1000.0, epochs=20, hidden=16, cosine=False)
+    with pytest.raises(InputError, match="the loss is no longer a finite number"):
+        fit(data, wild, device="cpu")
+
+
+def test_predicting_other_features_is_refused():
+    fitted = fit(toy_bags(m=8), Config.preset("default", hidden=4, epochs=1), device="cpu")
+    with pytest.raises(InputError, match="reads instances of 5 features"):
+        fitted.predict(toy_bags(m=8, d=6))
+
+
+def test_scaling_is_fitted_on_the_training_bags_only():
+    train, test = toy_bags(m=40, seed=0), toy_bags(m=40, seed=1)
+    fitted = fit(train, Config.preset("default", hidden=4, epochs=1), held_out=test, device="cpu")
+    np.testing.assert_allclose(fitted.scaler.shift, train.instances.astype(np.float64).mean(0))
+
+
+def test_devices():
+    assert resolve_device("cpu") == torch.device("cpu")
+    assert resolve_device("auto").type in {"cuda", "mps", "cpu"}
+    with pytest.raises(InputError, match="This computer has no device 'tpu'"):
+        resolve_device("tpu")

@@ -1,0 +1,88 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bag_generators.errors import InputError
+from elimipl.config import Config
+from elimipl.training.protocol import SplitResult, evaluate, stratified_splits
+from tests.elimipl.toy_bags import toy_bags
+
+CONFIG = Config.preset("default", hidden=16, epochs=8, batch=16)
+
+
+def test_ten_splits_keep_seventy_percent_of_every_class():
+    labels = np.repeat(np.arange(7), 100)
+    splits = stratified_splits(labels)
+    assert len(splits) == 10
+    for train, test in splits:
+        assert np.bincount(labels[train]).tolist() == [70] * 7
+        assert sorted([*train, *test]) == list(range(700))
+    assert any((a[0] != b[0]).any() for a, b in pairwise(splits))
+
+
+def test_splits_depend_on_the_seed_alone():
+    labels = np.arange(30) % 3
+    first, again, other = (stratified_splits(labels, 3, seed=seed) for seed in (1, 1, 2))
+    for (a, b), (c, d) in zip(first, again, strict=True):
+        assert np.array_equal(a, c)
+        assert np.array_equal(b, d)
+    assert any(not np.array_equal(a[0], b[0]) for a, b in zip(first, other, strict=True))
+
+
+@settings(max_examples=40, deadline=None)
+@given(counts=st.lists(st.integers(2, 9), min_size=2, max_size=5), copies=st.integers(1, 4), seed=st.integers(0, 99))
+def test_copies_of_one_source_never_cross_a_split(counts, copies, seed):
+    labels = np.repeat(np.arange(len(counts)), counts).repeat(copies)
+    groups = np.arange(sum(counts)).repeat(copies) * 3 + 5
+    order = np.random.default_rng(seed).permutation(len(labels))
+    labels, groups = labels[order], groups[order]
+    for train, test in stratified_splits(labels, 3, seed=seed, groups=groups):
+        assert not set(groups[train]) & set(groups[test])
+        assert set(labels[train]) == set(labels[test]) == set(range(len(counts)))
+
+
+def test_splits_refuse_what_they_can_t_do():
+    with pytest.raises(InputError, match="true label"):
+        stratified_splits(np.array([0, 1, -1]))
+    with pytest.raises(InputError, match="training share"):
+        stratified_splits(np.array([0, 1]), train=1.0)
+    with pytest.raises(InputError, match="different labels"):
+        stratified_splits(np.array([0, 1]), groups=np.array([4, 4]))
+
+
+def test_processes_and_one_process_agree():
+    data = toy_bags(m=80)
+    splits = stratified_splits(data.labels, 2)
+    heard = []
+    here = evaluate(data, CONFIG, splits, workers=1, on_split=heard.append, device="cpu")
+    there = evaluate(data, CONFIG, splits, workers=2, device="cpu")
+    assert here.accuracies == there.accuracies
+    assert [result.index for result in heard] == [0, 1]
+    assert here.mean == pytest.approx(np.mean(here.accuracies))
+    assert here.std == pytest.approx(np.std(here.accuracies, ddof=0))
+    assert str(here) == f"{here.mean:.3f}±{here.std:.3f}"
+    assert here.mean > 0.5
+
+
+def test_every_split_has_its_own_seed():
+    data = toy_bags(m=40)
+    (split,) = stratified_splits(data.labels, 1)
+    first, second = evaluate(data, CONFIG, [split, split], workers=1, device="cpu").splits
+    only = evaluate(data, CONFIG.replace(seed=1), [split], workers=1, device="cpu").splits[0]
+    assert second.disambiguation_accuracy == only.disambiguation_accuracy
+    assert second.accuracy == only.accuracy
+    assert first.index == 0
+
+
+def test_splits_that_are_done_are_not_run_again():
+    data = toy_bags(m=40)
+    splits = stratified_splits(data.labels, 2)
+    earlier = SplitResult(0, 0.125, None, 1.0)
+    heard = []
+    result = evaluate(data, CONFIG, splits, workers=1, on_split=heard.append, done={0: earlier}, device="cpu")
+    assert [split.index for split in heard] == [1]
+    assert result.splits[0] is earlier
+    assert result.accuracies[0] == 0.125

@@ -1,0 +1,60 @@
+"""The probability bars say what the model says, in the right colours."""
+
+import numpy as np
+import pytest
+
+from elimipl.labels import TISSUE7
+from ui.figures.bars import class_bars, outside_mass, three_bars
+from ui.frame.palette import DARK, LIGHT
+
+PROBABILITIES = np.array([0.05, 0.1, 0.15, 0.2, 0.25, 0.2, 0.05])
+CANDIDATES = np.array([True, False, False, False, True, False, True])
+
+
+def bars(figure, name):
+    return next(trace for trace in figure.data if trace.name == name)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_every_class_has_one_bar_in_the_colour_of_its_group(palette):
+    figure = class_bars(PROBABILITIES, TISSUE7, CANDIDATES, palette, true_index=4)
+    shown = {
+        name: value
+        for group in ("candidate", "non-candidate")
+        for name, value in zip(bars(figure, group).y, bars(figure, group).x, strict=True)
+    }
+    assert shown == dict(zip(TISSUE7.names, PROBABILITIES, strict=True))
+    assert sum(shown.values()) == pytest.approx(1)
+    assert set(bars(figure, "candidate").y) == {"DEB", "NORM", "TUM"}
+    assert bars(figure, "candidate").marker.color == palette.candidate
+    assert bars(figure, "non-candidate").marker.color == palette.non_candidate
+
+
+def test_only_the_true_label_is_outlined():
+    candidate = bars(class_bars(PROBABILITIES, TISSUE7, CANDIDATES, LIGHT, true_index=4), "candidate")
+    outlined = [name for name, line in zip(candidate.y, candidate.marker.line.color, strict=True) if line == LIGHT.text]
+    assert outlined == ["NORM"]
+
+
+def test_ghost_bars_show_the_answer_before():
+    before = np.full(7, 1 / 7)
+    figure = class_bars(PROBABILITIES, TISSUE7, CANDIDATES, LIGHT, before=before)
+    np.testing.assert_allclose(bars(figure, "before").x, before)
+
+
+def test_three_bars_of_figure_two():
+    trace = three_bars(PROBABILITIES, CANDIDATES, LIGHT, true_index=4).data[0]
+    shown = dict(zip(trace.y, trace.x, strict=True))
+    assert shown["true label"] == pytest.approx(0.25)
+    assert shown["average candidate"] == pytest.approx((0.05 + 0.25 + 0.05) / 3)
+    assert shown["average non-candidate"] == pytest.approx((0.1 + 0.15 + 0.2 + 0.2) / 4)
+
+
+def test_unknown_truth_has_no_bar_and_no_non_candidates_average_to_zero():
+    trace = three_bars(PROBABILITIES, np.ones(7, dtype=bool), LIGHT).data[0]
+    assert list(trace.y) == ["average candidate", "average non-candidate"]
+    assert trace.x[1] == 0
+
+
+def test_mass_outside_the_candidates():
+    assert outside_mass(PROBABILITIES, CANDIDATES) == pytest.approx(0.65)

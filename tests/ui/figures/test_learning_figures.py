@@ -1,0 +1,111 @@
+"""Curves, weights and the three probabilities: what the figures' JSON says."""
+
+import json
+
+import numpy as np
+import pytest
+
+from elimipl.config import Config
+from elimipl.labels import TISSUE7, LabelSpace
+from elimipl.training.loop import fit
+from tests.elimipl.toy_bags import toy_bags
+from tests.ui.figure_json import numbers
+from ui.compare.figures.trajectories import final_bars, method_bars, three_curves, three_probabilities
+from ui.figures.curves import accuracy_curves, loss_curves
+from ui.frame.palette import DARK, LIGHT
+from ui.train.figures.weights import weight_bars
+
+
+@pytest.fixture(scope="module")
+def reports():
+    bags = toy_bags()
+    config = Config.preset("default", hidden=8, epochs=15, batch=16)
+    return fit(bags.subset(np.arange(80)), config, held_out=bags.subset(np.arange(80, 120))).history
+
+
+def drawn(figure):
+    return json.loads(figure.to_json())
+
+
+def test_loss_curves_are_finite_and_the_total_falls(reports):
+    curves = {trace["name"]: numbers(trace["y"]) for trace in drawn(loss_curves(reports, 15, LIGHT))["data"]}
+    assert set(curves) == {"mapping", "sparsity", "inhibition", "total"}
+    assert all(len(curve) == 15 and np.isfinite(curve).all() for curve in curves.values())
+    assert curves["total"][-1] < curves["total"][0]
+
+
+def test_accuracy_curves_are_shares_and_leave_out_what_is_not_known(reports):
+    curves = {trace["name"]: numbers(trace["y"]) for trace in drawn(accuracy_curves(reports, 15, DARK))["data"]}
+    assert set(curves) == {"training bags", "held-out bags", "true label found"}
+    assert all(((curve >= 0) & (curve <= 1)).all() for curve in curves.values())
+    unlabelled = toy_bags()
+    unlabelled = type(unlabelled)(
+        unlabelled.instances, unlabelled.offsets, unlabelled.candidates, np.full(120, -1), unlabelled.label_space
+    )
+    history = fit(unlabelled, Config.preset("default", hidden=4, epochs=1)).history
+    assert drawn(accuracy_curves(history, 1, LIGHT))["data"] == []
+
+
+def test_before_the_first_epoch_the_axes_are_there_already():
+    assert drawn(loss_curves((), 60, LIGHT))["layout"]["xaxis"]["range"] == [0, 60.5]
+
+
+def test_weight_bars_are_distributions_over_the_candidates():
+    candidates = np.zeros((5, 7), bool)
+    candidates[:, [1, 4]] = True
+    weights = candidates * np.array([0, 0.3, 0, 0, 0.7, 0, 0])
+    figure = drawn(weight_bars(weights, candidates, np.array([1, 4, 4, -1, 1]), TISSUE7, LIGHT))
+    assert len(figure["data"]) == 5
+    for number, trace in enumerate(figure["data"]):
+        assert numbers(trace["y"]).sum() == pytest.approx(1)
+        axis = figure["layout"]["xaxis" + trace["xaxis"][1:]]
+        bold = [text.startswith("<b>") for text in axis["ticktext"]]
+        assert bold == candidates[number].tolist()
+    titles = [note["text"] for note in figure["layout"]["annotations"]]
+    assert titles[:4] == ["true label LYM", "true label NORM", "true label NORM", "true label unknown"]
+    assert figure["data"][0]["marker"]["color"][1] == LIGHT.true
+    assert figure["data"][3]["marker"]["color"] == [LIGHT.candidate] * 7
+
+
+def test_panels_of_the_weight_bars_do_not_overlap():
+    candidates = np.ones((6, 7), bool)
+    layout = drawn(weight_bars(candidates / 7, candidates, np.zeros(6, int), TISSUE7, LIGHT))["layout"]
+    axes = ["axis", *(f"axis{number}" for number in range(2, 7))]
+    boxes = [(layout["x" + axis]["domain"], layout["y" + axis]["domain"]) for axis in axes]
+    for i, (across, upwards) in enumerate(boxes):
+        assert 0 <= across[0] < across[1] <= 1.0001
+        assert 0 <= upwards[0] < upwards[1] <= 1.0001
+        for other_across, other_upwards in boxes[i + 1 :]:
+            apart = across[1] <= other_across[0] or other_across[1] <= across[0]
+            above = upwards[1] <= other_upwards[0] or other_upwards[1] <= upwards[0]
+            assert apart or above
+
+
+def test_a_class_name_is_text_not_markup():
+    space = LabelSpace.of(["<b>a</b>", "a very long class name", "c"])
+    figure = drawn(weight_bars(np.eye(3), np.ones((3, 3), bool), np.arange(3), space, LIGHT))
+    ticks = figure["layout"]["xaxis"]["ticktext"]
+    assert "&lt;b&gt;a" in ticks[0]
+    assert "a very long…" in ticks[1]
+
+
+def test_three_probabilities_are_those_of_figure_two():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(5), size=4)
+    candidates = np.array([True, False, True, True, False])
+    three = three_probabilities(p, candidates, true_index=2)
+    for row, (true, candidate, other) in zip(p, three, strict=True):
+        assert true == row[2]
+        assert candidate == pytest.approx((row[0] + row[2] + row[3]) / 3)
+        assert other == pytest.approx((row[1] + row[4]) / 2)
+        assert 3 * candidate + 2 * other == pytest.approx(1)
+
+
+def test_the_figures_of_the_comparison_show_the_three_numbers():
+    three = np.array([[0.2, 0.3, 0.1], [0.9, 0.4, 0.0]])
+    curves = drawn(three_curves(three, LIGHT, epochs=60, marked=1))
+    assert [numbers(trace["y"]).tolist() for trace in curves["data"]] == three.T.tolist()
+    assert curves["layout"]["shapes"][0]["x0"] == 1
+    assert numbers(drawn(final_bars(three[1], LIGHT))["data"][0]["y"]).tolist() == three[1].tolist()
+    bars = drawn(method_bars(three, ("A", "B"), DARK))
+    assert [numbers(trace["y"]).tolist() for trace in bars["data"]] == three.T.tolist()

@@ -1,0 +1,113 @@
+"""Picture, map and click targets lie on each other to the pixel."""
+
+import base64
+import io
+from itertools import pairwise
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from PIL import Image
+
+from bag_generators import GENERATORS, TissueImage, generate
+from bag_generators.tissue import phantom
+from ui.explore.figures.heatmap import OPACITIES, add_heatmap
+from ui.explore.figures.tissue_map import MapTile, overview_figure, tile_positions
+from ui.figures.score_scale import coloured
+from ui.figures.tissue import add_click_targets, add_outlines, display_copy, picture_figure
+from ui.frame.palette import LIGHT
+
+TILE = TissueImage.from_array(phantom.draw("NORM", seed=3).pixels)
+WIDE = TissueImage.from_array(np.ascontiguousarray(TILE.pixels[:151]))
+
+
+def painted(image, generator, threshold=0.0):
+    bag = generate(generator, image)
+    scores = np.linspace(0.1, 1, len(bag.features))
+    figure = picture_figure(image, LIGHT)
+    add_heatmap(figure, bag, coloured(scores, "linear"), LIGHT, "Attention", threshold=threshold)
+    return bag, scores, figure
+
+
+@pytest.mark.parametrize("image", [TILE, WIDE], ids=["square", "wide"])
+@pytest.mark.parametrize("generator", list(GENERATORS))
+def test_heatmap_cells_agree_with_the_regions_pixel_by_pixel(image, generator):
+    bag, scores, figure = painted(image, generator)
+    heatmap = figure.data[0]
+    x, y, z = np.asarray(heatmap.x), np.asarray(heatmap.y), np.asarray(heatmap.z)
+    assert z.shape == (len(y) - 1, len(x) - 1)
+    drawn = np.full((image.height, image.width), np.nan)
+    for row, (top, bottom) in enumerate(pairwise(y)):
+        for column, (left, right) in enumerate(pairwise(x)):
+            drawn[int(top) : int(bottom), int(left) : int(right)] = z[row, column]
+    np.testing.assert_allclose(drawn, bag.regions.paint(scores), atol=1e-12)
+
+
+@pytest.mark.parametrize("generator", list(GENERATORS))
+def test_the_picture_covers_its_own_pixels(generator):
+    _, _, figure = painted(WIDE, generator)
+    picture = figure.layout.images[0]
+    assert (picture.x, picture.y, picture.sizex, picture.sizey) == (0, 0, WIDE.width, WIDE.height)
+    assert tuple(figure.layout.xaxis.range) == (0, WIDE.width)
+    assert tuple(figure.layout.yaxis.range) == (WIDE.height, 0)
+    assert figure.layout.yaxis.scaleanchor == "x"
+
+
+def test_threshold_clears_what_lies_below():
+    _, _, figure = painted(TILE, "row", threshold=0.5)
+    values = np.asarray(figure.data[0].z, dtype=float)
+    assert np.isnan(values).sum() == 4
+    assert np.nanmin(values) >= 0.5
+
+
+def test_opacity_and_visibility_restyle_the_map_in_the_browser():
+    _, _, figure = painted(TILE, "sift")
+    steps = figure.layout.sliders[0].steps
+    assert [step.args[0]["opacity"] for step in steps] == list(OPACITIES)
+    assert {step.method for step in steps} == {"restyle"}
+    assert all(step.args[1] == (0,) or list(step.args[1]) == [0] for step in steps)
+    assert [button.args[0]["visible"] for button in figure.layout.updatemenus[0].buttons] == [True, False]
+
+
+@pytest.mark.parametrize("generator", list(GENERATORS))
+def test_click_targets_answer_with_the_instance_below(generator):
+    bag = generate(generator, WIDE)
+    figure = go.Figure()
+    scores = np.linspace(0, 1, len(bag.features))
+    add_click_targets(figure, bag, scores, LIGHT, "Attention")
+    targets = figure.data[0]
+    for x, y, index in zip(targets.x, targets.y, targets.customdata, strict=True):
+        assert bag.regions.at(x, y) == index
+    if generator != "sbn":  # the central half only
+        assert set(targets.customdata) == set(range(len(bag.features)))
+
+
+def test_outlines_are_the_regions_outlines():
+    bag = generate("sbn", TILE)
+    figure = go.Figure()
+    add_outlines(figure, bag, LIGHT)
+    first = bag.regions.outline(0)[0]
+    drawn = np.array(list(zip(figure.data[0].x[:4], figure.data[0].y[:4], strict=True)))
+    np.testing.assert_allclose(drawn, first)
+
+
+def test_display_copy_is_bounded_and_upright():
+    large = TissueImage.from_array(np.tile(TILE.pixels, (10, 6, 1)))
+    shown = Image.open(io.BytesIO(base64.b64decode(display_copy(large).partition(",")[2])))
+    assert max(shown.size) == 1024
+    assert shown.size[0] / shown.size[1] == pytest.approx(large.width / large.height, rel=0.01)
+
+
+def test_overview_frames_the_field_and_colours_the_tiles():
+    from elimipl.labels import TISSUE7
+
+    image = TissueImage.from_array(np.tile(TILE.pixels, (2, 3, 1)))
+    corners = tile_positions(image.width, image.height, 224)
+    assert len(corners) == 6
+    tiles = [MapTile(x, y, number % 2, 0.5) for number, (x, y) in enumerate(corners)]
+    figure = overview_figure(image, (10, 20), 224, LIGHT, tiles, TISSUE7)
+    frame = figure.layout.shapes[-1]
+    assert (frame.x0, frame.y0, frame.x1, frame.y1) == (10, 20, 234, 244)
+    assert [trace.name for trace in figure.data if trace.fill == "toself"] == ["DEB (3)", "LYM (3)"]
+    clicked = [tuple(data[:2]) for trace in figure.data if trace.name == "tiles" for data in trace.customdata]
+    assert sorted(clicked) == sorted(corners)

@@ -1,0 +1,72 @@
+"""The Batch page's widgets: files in, a table and its downloads out."""
+
+import hashlib
+from itertools import accumulate
+
+import streamlit as st
+
+from elimipl.predictor import Predictor
+from ui.batch.rows import BatchRow, batch_csv, batch_json, batch_table, classify_files
+from ui.explore import texts
+from ui.frame.download import download_button
+from ui.frame.log import model_name
+
+MOST_FILES = 500
+MOST_BYTES = 500 * 2**20
+
+
+def choose_files() -> list[tuple[str, bytes]]:
+    """Names and bytes of the chosen files, as far as they stay within the limits."""
+    uploads = st.file_uploader(
+        texts.BATCH_UPLOAD_LABEL,
+        type=list(texts.UPLOAD_TYPES),
+        accept_multiple_files=True,
+        help=texts.UPLOAD_HELP,
+        key="batch",
+    )
+    if not uploads:
+        st.info(texts.BATCH_EMPTY, icon=":material/upload_file:")
+    sizes = accumulate(upload.size for upload in uploads[:MOST_FILES])
+    within = sum(size <= MOST_BYTES for size in sizes)
+    if within < len(uploads):
+        st.warning(
+            f"Only the first {within} of {len(uploads)} files are classified: at most {MOST_FILES} files and "
+            f"{MOST_BYTES // 2**20} MB in all.",
+            icon=":material/warning:",
+        )
+    return [(upload.name, upload.getvalue()) for upload in uploads[:within]]
+
+
+def show_rows(files: list[tuple[str, bytes]], predictor: Predictor) -> None:
+    """Classify (once per set of files and model) and show what became of each."""
+    rows = _classified(files, predictor)
+    refused = sum(bool(row.refused) for row in rows)
+    doubtful = sum(row.reliable is False for row in rows)
+    st.markdown(texts.batch_summary(len(rows), refused, doubtful))
+    st.dataframe(
+        batch_table(rows),
+        hide_index=True,
+        key="rows",
+        column_config={"probability": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)},
+        alt=f"What became of {len(rows)} files.",
+    )
+    with st.container(horizontal=True):
+        facts = model_name(predictor.card)
+        download_button("CSV", lambda: batch_csv(rows), "elimipl-batch.csv", "text/csv", facts)
+        download_button("JSON", lambda: batch_json(rows), "elimipl-batch.json", "application/json", facts)
+
+
+def _classified(files: list[tuple[str, bytes]], predictor: Predictor) -> list[BatchRow]:
+    digest = hashlib.sha256(predictor.card.sha256.encode())
+    for name, data in files:
+        digest.update(name.encode("utf-8", "replace") + b"\0" + hashlib.sha256(data).digest())
+    kept = st.session_state.get("batch_rows")
+    if kept is None or kept[0] != digest.hexdigest():
+        bar = st.progress(0.0, text=texts.CLASSIFYING)
+        rows = classify_files(
+            files, predictor, lambda done: bar.progress(done / len(files), text=f"{done} of {len(files)} files")
+        )
+        bar.empty()
+        kept = (digest.hexdigest(), rows)
+        st.session_state["batch_rows"] = kept
+    return kept[1]

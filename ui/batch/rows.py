@@ -1,0 +1,87 @@
+"""Many pictures at once: one answer or one reason for each, never a stop."""
+
+import csv
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from bag_generators import InputError, generate, load
+from bag_generators.errors import printable
+from bag_generators.tissue.quality import measure
+from elimipl.predictor import Predictor
+from elimipl.scope import check
+from ui.frame.log import model_name, picture_name, timed
+
+SHOWN_NAME = 80
+# Where a cell begins: at the beginning, and for a spreadsheet that parts cells by semicolons after each of those.
+FORMULA_START = re.compile(r"(^|;)(\s*)(?=[=+\-@＝＋－＠])")
+
+
+@dataclass(frozen=True)
+class BatchRow:
+    """What became of one file."""
+
+    file: str
+    label: str = ""
+    probability: float | None = None
+    reliable: bool | None = None
+    notes: str = ""
+    refused: str = ""
+
+
+def classify_files(
+    files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], None]
+) -> list[BatchRow]:
+    """One row per (name, bytes), in order; a file that can't be used becomes a row with the reason."""
+    rows = []
+    for number, (name, data) in enumerate(files, start=1):
+        rows.append(_classify(shown_name(name), data, predictor))
+        progress(number)
+    return rows
+
+
+def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
+    card = predictor.card
+    facts = picture_name(hashlib.sha256(data).hexdigest()) | model_name(card)
+    try:
+        with timed("predict", **facts, bytes=len(data)):
+            image = load(data)
+            bag = generate(card.generator, image, **card.generator_params)
+            prediction = predictor.predict(bag)
+        checks = check(measure(image).numbers(), predictor, bag, prediction)
+    except InputError as error:
+        return BatchRow(name, refused=str(error))
+    failed = [item.reason for item in checks if not item.passed]
+    notes = " ".join([*image.notes, *failed])
+    return BatchRow(name, prediction.label, prediction.probability, not failed, notes)
+
+
+def batch_table(rows: Sequence[BatchRow]) -> pd.DataFrame:
+    """The rows as a table."""
+    return pd.DataFrame([vars(row) for row in rows], columns=list(BatchRow.__dataclass_fields__))
+
+
+def batch_csv(rows: Sequence[BatchRow]) -> str:
+    """The rows as CSV in which no spreadsheet takes a name for a formula."""
+    table = batch_table(rows)
+    for column in ("file", "label", "notes", "refused"):
+        table[column] = table[column].map(_defused)
+    return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+
+
+def _defused(text: str) -> str:
+    return FORMULA_START.sub(r"\1\2'", text)
+
+
+def batch_json(rows: Sequence[BatchRow]) -> str:
+    """The rows as JSON."""
+    return batch_table(rows).to_json(orient="records", indent=2, force_ascii=False)
+
+
+def shown_name(name: str) -> str:
+    """A file name fit to be shown: no control or direction marks, not longer than a line."""
+    plain = printable(name)
+    return plain if len(plain) <= SHOWN_NAME else f"{plain[:50]}…{plain[-29:]}"

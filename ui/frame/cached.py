@@ -1,0 +1,56 @@
+"""Answers kept between reruns, looked up by the picture's sha256 (never by array: large arrays are sampled).
+
+Everything kept here is read-only, so one copy can serve every visitor who has the same picture.
+"""
+
+import streamlit as st
+
+from bag_generators import Bag, InputError, TissueImage, generate
+from elimipl import explain
+from elimipl.cards.card import Card
+from elimipl.cards.files import card_paths
+from elimipl.predictor import Predictor, usable_models
+from ui.frame.log import picture_name, timed
+
+
+def shipped_models() -> tuple[tuple[Card, ...], tuple[InputError, ...]]:
+    """The models that can be used and what is wrong with the others; read again when a card has changed."""
+    cards = [(str(path), path.stat()) for path in card_paths().values()]
+    return _models(tuple((path, card.st_mtime_ns, card.st_size) for path, card in cards))
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _models(stamps: tuple[tuple[str, int, int], ...]) -> tuple[tuple[Card, ...], tuple[InputError, ...]]:
+    return usable_models()
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def predictor(model_id: str, sha256: str) -> Predictor:
+    """A shipped model. `sha256` is the one on its card, so that a replaced model is read anew."""
+    with timed("model", model=model_id):
+        return Predictor.load(model_id)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _bag(sha256: str, generator: str, params: tuple[tuple[str, object], ...], _image: TissueImage) -> Bag:
+    with timed("bag", **picture_name(sha256), generator=generator):
+        return generate(generator, _image, **dict(params))
+
+
+def bag_of(image: TissueImage, generator: str, **params: object) -> Bag:
+    """The bag of a picture."""
+    return _bag(image.sha256, generator, tuple(sorted(params.items())), image)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _explanation(image: str, model: str, kind: str, _predictor: Predictor, _bag: Bag):
+    scores = {"leave_one_out": explain.leave_one_out, "integrated_gradients": explain.integrated_gradients}[kind](
+        _predictor, _bag
+    )
+    scores.flags.writeable = False
+    return scores
+
+
+def explanation(kind: str, model: Predictor, bag: Bag):
+    """Leave-one-out or integrated gradients of every instance and class, (n, k)."""
+    return _explanation(bag.image_sha256, model.card.sha256, kind, model, bag)

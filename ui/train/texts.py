@@ -1,0 +1,160 @@
+"""Every text of the Train page, and of the trained models on the Explore page."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from elimipl.training.reports import EpochReport
+
+INTRO = (
+    "Train a model on bags whose labels are only **candidate sets**, and watch it find out which candidate is true. "
+    "Nothing you do here changes the models that ship, or anybody else's."
+)
+
+DATA_HEADING = "Bags"
+DATA_LABEL = "Learn from"
+DATA_TITLES = {
+    "phantoms": "Phantoms",
+    "digits": "Digits",
+    "tissue7": "Tissue tiles",
+    "own": "Your own",
+}
+DATA_ABOUT = {
+    "phantoms": "Drawn tissue of seven kinds. The true instances of every bag are known.",
+    "digits": "Handwritten digits: a bag holds two of an even digit among odd ones. The true instances are known.",
+    "tissue7": "Features of 128 real tiles (CC BY 4.0), each in four mirrored and turned copies that stay together.",
+    "own": "A .zip of class folders with pictures, or a bag file (.safetensors) made by “python -m elimipl bags”.",
+}
+UPLOAD_LABEL = "Class folders (.zip) or bags (.safetensors)"
+UPLOAD_HELP = "At most 50 MB and 1,000 pictures; read in memory, kept for this visit only."
+NOTHING_UPLOADED = "Upload a .zip of class folders or a bag file to begin."
+MAKING_BAGS = "Making bags…"
+GENERATOR_LABEL = "Bag generator"
+
+CANDIDATES_HEADING = "Candidate labels"
+CANDIDATE_TITLES = {"random": "Random", "crowd": "Crowd of three", "own": "As in the file"}
+CANDIDATES_HELP = (
+    "Random: the true label and r others drawn at random. Crowd: three simulated annotators who confuse look-alikes; "
+    "a label two of them name is a candidate."
+)
+R_LABEL = "r, false labels in every candidate set"
+CANDIDATE_SEED_LABEL = "Seed of the candidate sets"
+
+METHOD_HEADING = "Method"
+METHOD_LABEL = "Method"
+METHOD_ABOUT = {
+    "ELIMIPL": "All three losses: mapping with moving weights, sparsity, inhibition of the non-candidates.",
+    "DEMIPL": "The predecessor: mapping with moving weights, and sigmoid attention. Non-candidates are not used.",
+    "MA": "Only the mapping loss with moving weights.",
+    "MA+SP": "Mapping and sparsity; non-candidates are not used.",
+    "MA+IN": "Mapping and inhibition; no sparsity.",
+    "CE-SP-IN": "All candidates stay equally believed; sparsity and inhibition as in ELIMIPL.",
+    "CE": "Cross-entropy: all candidates stay equally believed, nothing else.",
+}
+SETTINGS_HEADING = "Settings"
+EPOCHS_LABEL = "Epochs T"
+LR_LABEL = "Learning rate"
+MU_LABEL = "μ, weight of the sparsity loss"
+GAMMA_LABEL = "γ, weight of the inhibition loss"
+SPARSITY_LABEL = "Sparsity"
+SPARSITY_TITLES = {"entropy": "Entropy", "l1": "ℓ1 (paper)"}
+SPARSITY_HELP = (
+    "ℓ1, as in the paper, has the same slope for every candidate and can't make them sparse. "
+    "The entropy of the candidates' shares can."
+)
+MORE_LABEL = "More"
+HIDDEN_LABEL = "Width l of the embedding"
+BATCH_LABEL = "Bags a step"
+DROPOUT_LABEL = "Dropout"
+SEED_LABEL = "Seed"
+HELD_OUT_LABEL = "Share held out"
+PACE_LABEL = "Slow down to 10 epochs a second"
+PACE_HELP = "So that one can follow the curves. Off: as fast as the computer can."
+
+START_LABEL = "Start training"
+STOP_LABEL = "Stop training"
+AGAIN_LABEL = "Train again"
+BEFORE_HEADING = "Before the first epoch"
+LOSS_HEADING = "Losses"
+LOSS_HELP = "Means over the training bags. The parts are drawn without their weights μ and γ, the total with them."
+ACCURACY_HEADING = "Accuracy"
+WEIGHTS_HEADING = "What training believes: weights of a few bags"
+WEIGHTS_HELP = (
+    "Every candidate starts with the same weight; eq. 6 moves them towards what the model says. "
+    "Green is the true label, which the training never sees."
+)
+WEIGHTS_AT_LABEL = "Weights after epoch"
+EPOCH_METRIC = "Epoch"
+LOSS_METRIC = "Loss"
+TRAIN_METRIC = "Training bags"
+HELD_OUT_METRIC = "Held-out bags"
+DISAMBIGUATION_METRIC = "True label found"
+DISAMBIGUATION_HELP = "Share of training bags whose heaviest candidate is the true label."
+TIME_METRIC = "Time left"
+TIME_DONE_METRIC = "Time taken"
+DOWNLOAD_LABEL = "Download the model"
+DOWNLOAD_HELP = "A zip of two files: the weights (safetensors) and the card (JSON) that says how they came about."
+EXPLORE_LABEL = "Use it on the Explore page"
+NOT_FOR_PICTURES = "This model reads digits, not tissue, so the Explore page can't use it."
+TRAINED_LABEL = "Models"
+TRAINED_TITLES = {"shipped": "Shipped", "trained": "Trained by you"}
+WHICH_TRAINED_LABEL = "Which one"
+TRAINED_ABOUT = "Trained in this visit; gone when the tab is closed."
+
+
+def bags_summary(bags: int, smallest: int, largest: int, features: int, classes: int) -> str:
+    """What the data are, in a sentence."""
+    size = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
+    return f"{bags} bags of {size} instances × {features} features, {classes} classes."
+
+
+def split_summary(training: int, held_out: int, average: float) -> str:
+    """What is trained on, in a sentence."""
+    told = f"**{training}** bags to train on"
+    told += f", **{held_out}** held out" if held_out else ", none held out"
+    return f"{told}; candidate sets of {average:.2f} labels on average."
+
+
+def refused_pictures(count: int, name: str, reason: str) -> str:
+    """Pictures of an upload that were left out."""
+    return f"{count} picture{'s' if count > 1 else ''} left out. {name}: {reason}"
+
+
+def ended(state: str, epoch: int, seconds: float, stopped_within: float | None) -> str:
+    """How a run came to its end."""
+    if state == "done":
+        return f"Done: {epoch} epochs in {duration(seconds)}."
+    asked = "" if stopped_within is None else f", {duration(stopped_within)} after you asked"
+    return f"Stopped after epoch {epoch}{asked}. The model is as it was then and can be used."
+
+
+def duration(seconds: float | None) -> str:
+    """A length of time as people say it."""
+    if seconds is None:
+        return "…"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def loss_alt(reports: Sequence[EpochReport]) -> str:
+    """Screen reader text of the loss curves."""
+    if not reports:
+        return "Loss curves; training has not begun."
+    first, last = reports[0].losses["total"], reports[-1].losses["total"]
+    return f"Loss curves: total loss {first:.3f} after the first epoch, {last:.3f} after epoch {reports[-1].epoch}."
+
+
+def accuracy_alt(reports: Sequence[EpochReport]) -> str:
+    """Screen reader text of the accuracy curves."""
+    if not reports:
+        return "Accuracy curves; training has not begun."
+    held_out = reports[-1].held_out_accuracy
+    told = "not measured" if held_out is None else f"{held_out:.0%}"
+    return f"Accuracy curves: held-out bags {told} after epoch {reports[-1].epoch}."
+
+
+def weights_alt(weights: np.ndarray, candidates: np.ndarray) -> str:
+    """Screen reader text of the weight bars, (b, k) each."""
+    sharpest = [f"{row.max():.0%} of {int(members.sum())}" for row, members in zip(weights, candidates, strict=True)]
+    return f"Weights of {len(sharpest)} bags; heaviest candidate of each: {', '.join(sharpest)}."
