@@ -1,4 +1,4 @@
-"""Facts that come from a file: JSON that means one thing only, checked against a pydantic model, refused in a sentence."""
+"""Facts that come from a file: JSON that means one thing only, checked against a pydantic model."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from elimipl.dataset import BagDataset
 from elimipl.storage import write_whole
 from elimipl.training.reports import EpochReport
 
-_METADATA_KEY = "elimipl.training.checkpoint"
+_METADATA_KEY = "elimipl.checkpoint"
 
 
 class Checkpoint:
