@@ -40,7 +40,7 @@ def check_writable(path: Path, what: str) -> None:
 
 
 def check_new_file(path: Path, what: str) -> None:
-    """Refuse now what a person can't have meant as a file to write: a folder, or a file in a folder that isn't there."""
+    """Refuse now, before the work, a folder and a file in a folder that isn't there; nothing is made."""
     if path.is_dir():
         raise InputError(f"{what} can't be written to “{path}”: that is a folder.", "Add the name of a file.")
     if not path.parent.is_dir():
