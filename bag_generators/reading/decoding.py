@@ -1,6 +1,6 @@
 """From the bytes of an unknown file to upright 8-bit RGB pixels, or to a sentence saying why not.
 
-Pillow's readers are called directly instead of through `Image.open`: only the five formats of the allow-list
+Pillow's readers are called directly instead of through `Image.open`: only the formats of the allow-list
 can ever run (an EPS would start Ghostscript), and the size in the header is checked against our own limits
 before a pixel is decoded, without touching Pillow's global ones.
 """
@@ -16,34 +16,17 @@ import zlib
 from itertools import islice
 
 import numpy as np
-from PIL import (
-    BmpImagePlugin,
-    ImageFile,
-    ImageOps,
-    JpegImagePlugin,
-    PngImagePlugin,
-    TiffImagePlugin,
-    WebPImagePlugin,
-)
+from PIL import ImageFile, ImageOps, TiffImagePlugin
 
 from bag_generators.errors import InputError
+from bag_generators.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, in_words
 from bag_generators.reading.detection import detect_kind
 from bag_generators.reading.pixel_values import Storage, to_rgb
 from bag_generators.reading.slow_files import why_slow
 from bag_generators.reading.tiff_pages import directories
 
-MAX_BYTES = 50 * 2**20
-MAX_PIXELS = 40_000_000
-MAX_SIDE = 20_000
 _MAX_PAGES_COUNTED = 100
 
-_READERS: dict[str, type[ImageFile.ImageFile]] = {
-    "PNG": PngImagePlugin.PngImageFile,
-    "JPEG": JpegImagePlugin.JpegImageFile,
-    "TIFF": TiffImagePlugin.TiffImageFile,
-    "BMP": BmpImagePlugin.BmpImageFile,
-    "WebP": WebPImagePlugin.WebPImageFile,
-}
 _ORIENTATION, _DESCRIPTION, _TILE_WIDTH, _TILE_HEIGHT = 274, 270, 322, 323  # tags of TIFF and EXIF
 _UNSUPPORTED = ("unsupported", "not yet supported", "cannot handle", "unknown pixel mode")
 
@@ -61,9 +44,9 @@ def decode(data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
     if not data:
         raise InputError("The file is empty.", "Choose another file.")
     kind = detect_kind(data)
-    if kind not in _READERS:
+    if kind not in FORMATS:
         found = f"it looks like {kind}" if kind else "its kind is unknown"
-        fix = EXPORT_A_REGION if kind and "slide" in kind else "Give a PNG, JPEG, TIFF, BMP or WebP picture."
+        fix = EXPORT_A_REGION if kind and "slide" in kind else f"Give a {in_words()} picture."
         raise InputError(f"This is not an image we can read: {found}.", fix)
     _hush_pillow()
     try:
@@ -95,7 +78,7 @@ def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
         _refuse_if_too_many_pixels(*claimed)
     if (slow := why_slow(kind, data)) is not None:
         raise InputError(slow, EXPORT_AGAIN)
-    picture = _READERS[kind](io.BytesIO(data))
+    picture = FORMATS[kind].reader()(io.BytesIO(data))
     _refuse_if_too_many_pixels(*picture.size, slide=_is_slide(picture))
     if isinstance(picture, TiffImagePlugin.TiffImageFile) and _TILE_WIDTH in picture.tag_v2:
         _refuse_if_too_many_pixels(picture.tag_v2[_TILE_WIDTH], picture.tag_v2[_TILE_HEIGHT])

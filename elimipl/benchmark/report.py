@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from bag_generators.storage import write_whole
 from elimipl.benchmark.cells import CROWD, DATA, VIEWS, Cell, View, study_cells
 from elimipl.benchmark.claims import Claim, PairedTest, claims
 from elimipl.benchmark.figure_four import phenomena
 from elimipl.benchmark.rebuilt import SOURCES
 from elimipl.benchmark.records import Measured, Records
 from elimipl.benchmark.wording import CAPTIONS, CLAIMS_INTRODUCTION, INTRODUCTION, p_value, printed, shown, signed
-from elimipl.storage import write_whole
 
 FINDINGS = "findings.md"
 """Text written by hand, beside the results it is about; it ends the page."""

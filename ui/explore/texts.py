@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bag_generators import formats
+
 APP_TITLE = "ELIMIPL pathology explorer"
 NOT_A_DEVICE = "For teaching and research. Not a medical device: never use it for a diagnosis."
 
@@ -22,8 +24,7 @@ PICTURE_HEADING = "Picture"
 SAMPLE_LABEL = "or take a sample"
 SAMPLE_HELP = "Ready pictures that ship with the app. Phantoms are drawn, so we know which parts carry the class."
 UPLOAD_LABEL = "Upload a picture"
-UPLOAD_HELP = "PNG, JPEG, TIFF, BMP or WebP of colorectal H&E tissue. The picture stays on this machine."
-UPLOAD_TYPES = ("png", "jpg", "jpeg", "tif", "tiff", "bmp", "webp")
+UPLOAD_HELP = f"{formats.in_words()} of colorectal H&E tissue. The picture stays on this machine."
 UPLOAD_IN_USE = "Your upload is shown. Remove it above to return to the samples."
 STILL_SHOWN = "The picture before is still shown."
 
