@@ -11,6 +11,7 @@ from ui.explore.analysis import View
 from ui.explore.figures.tissue_map import MapTile, overview_figure, tile_positions
 from ui.explore.picture import Picture
 from ui.figures.tissue import WHOLE_FIGURE
+from ui.frame import texts as shared
 from ui.frame.cached import bag_of
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
@@ -53,7 +54,7 @@ def _tile_size(image: TissueImage, known: float | None) -> int:
     )
     wanted = round(MODEL_TILE * MODEL_MICRONS / microns)
     size = max(SMALLEST_TILE, min(wanted, image.width, image.height))
-    st.caption(f"{texts.EXPECTED_SCALE} Here that is a tile of {size} × {size} px.")
+    st.caption(f"{shared.EXPECTED_SCALE} Here that is a tile of {size} × {size} px.")
     return size
 
 
@@ -120,8 +121,8 @@ def _classified(image: TissueImage, size: int, predictor: Predictor) -> list[Map
     key = _map_key(image, size, predictor)
     kept = st.session_state.get("tissue_map")
     if kept is None or kept[0] != key:
-        bar = st.progress(0.0, text=texts.CLASSIFYING)
-        kept = (key, _classify(image, size, predictor, lambda share: bar.progress(share, text=texts.CLASSIFYING)))
+        bar = st.progress(0.0, text=shared.CLASSIFYING)
+        kept = (key, _classify(image, size, predictor, lambda share: bar.progress(share, text=shared.CLASSIFYING)))
         bar.empty()
         st.session_state["tissue_map"] = kept
     return kept[1]
