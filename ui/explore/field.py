@@ -10,7 +10,7 @@ from ui.explore import texts
 from ui.explore.analysis import View
 from ui.explore.figures.tissue_map import MapTile, overview_figure, tile_positions
 from ui.explore.picture import Picture
-from ui.figures.tissue import WHOLE_FIGURE
+from ui.frame import charts
 from ui.frame import texts as shared
 from ui.frame.cached import bag_of
 from ui.frame.page import show_error
@@ -98,22 +98,18 @@ def _show_overview(image: TissueImage, corner: tuple[int, int] | None, size: int
             show_error(error)
     labels = predictor.card.label_space
     figure = overview_figure(image, corner, size, current_palette(), classified, labels)
-    st.plotly_chart(
+    charts.show(
         figure,
-        theme=None,
-        config=WHOLE_FIGURE,
         key="overview",
-        on_select=_move_to_click,
-        selection_mode="points",
+        on_click=_move_to_click,
         alt=texts.overview_alt(image.width, image.height, len(classified)),
     )
     st.caption(texts.OVERVIEW_HINT)
 
 
 def _move_to_click() -> None:
-    points = st.session_state["overview"]["selection"]["points"]
-    if points:
-        st.session_state["x"], st.session_state["y"] = (int(value) for value in points[0]["customdata"][:2])
+    if (point := charts.clicked_point("overview")) is not None:
+        st.session_state["x"], st.session_state["y"] = (int(value) for value in point["customdata"][:2])
 
 
 def _classified(image: TissueImage, size: int, predictor: Predictor) -> list[MapTile]:
