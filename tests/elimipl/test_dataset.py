@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
+from bag_generators import bag_file
 from bag_generators.errors import InputError
-from elimipl import bag_file
 from elimipl.dataset import BagDataset
 from elimipl.labels import TISSUE7, LabelSpace
 
@@ -232,10 +232,9 @@ def test_a_later_version_of_the_format_says_so(dataset, tmp_path, monkeypatch):
 
 
 def test_a_file_whose_numbers_contradict_each_other_is_refused(dataset, tmp_path):
-    arrays = {name: np.asarray(getattr(dataset, name)) for name in ARRAYS}
-    described = {name: getattr(dataset, name) for name in DESCRIPTIONS}
-    described |= {"names": list(dataset.names), "label_space": LabelSpace.of("ab").to_dict()}
-    bag_file.write(tmp_path / "wrong", arrays, described)
+    fields = {name: getattr(dataset, name) for name in (*ARRAYS, *DESCRIPTIONS)}
+    fields["label_space"] = LabelSpace.of("ab").to_dict()
+    bag_file.write(tmp_path / "wrong", bag_file.BagFile(**fields))
     with pytest.raises(InputError, match="4 bags and 2 classes"):
         BagDataset.load(tmp_path / "wrong")
 
