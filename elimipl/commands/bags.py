@@ -56,7 +56,6 @@ def run(args: argparse.Namespace) -> int:
     dataset.save(args.out)
     for path, error in built.refused:
         print(f"{printable(str(path))}: {error}", file=sys.stderr)
-    print(
-        f"{printable(str(args.out))}: {dataset}, candidate sets of {dataset.candidates.sum(axis=1).mean():.2f} labels on average."
-    )
+    average = dataset.candidates.sum(axis=1).mean()
+    print(f"{printable(str(args.out))}: {dataset}, candidate sets of {average:.2f} labels on average.")
     return 1 if built.refused else 0
