@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from bag_generators.bag_file import plain_json
 from bag_generators.errors import InputError
-from elimipl.bag_file import plain_json
 from elimipl.cards import files as model_file
 from elimipl.cards.calibration import temper
 from elimipl.cards.card import Card

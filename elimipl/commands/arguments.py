@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
 from bag_generators.errors import InputError
 from elimipl.config import CHOICES, Config
 from elimipl.data.crowd import simulate, uniform_false_positives
 from elimipl.data.matlab import load_bags
-from elimipl.dataset import BagDataset
+from elimipl.dataset import UNLABELLED, BagDataset
+from elimipl.labels import LabelSpace
 from elimipl.model.device import resolve_device
 
 
@@ -59,26 +61,43 @@ def add_candidates(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=0.0,
         metavar="SIZE",
-        help="candidate sets of three simulated annotators, SIZE labels on average (left out: the paper's 2.08)",
+        help="candidate sets of three simulated annotators, SIZE labels on average (the paper's 2.08 unless given)",
     )
     parser.add_argument("--candidate-seed", type=int, default=0, metavar="SEED", help="seed of --r or --crowd")
 
 
 def load_data(path: Path) -> BagDataset:
     """The bags in a file of this program or of the authors."""
-    return load_bags(path) if path.suffix.lower() == ".mat" else BagDataset.load(path)
+    dataset = load_bags(path) if path.suffix.lower() == ".mat" else BagDataset.load(path)
+    if dataset.label_space == UNLABELLED:
+        raise InputError(
+            f"Nobody has labelled the bags in “{path}”.",
+            "Put the pictures into a folder for each class and use “python -m elimipl bags”.",
+        )
+    return dataset
 
 
 def with_candidates(dataset: BagDataset, args: argparse.Namespace, otherwise: str) -> Bags:
     """The data set with the candidate sets asked for, or with its own; `otherwise` says where those come from."""
+    drawn = draw_candidates(dataset.labels, dataset.label_space, args)
+    if drawn is None:
+        return Bags(dataset, otherwise, None)
+    candidates, scheme = drawn
+    return Bags(dataset.with_candidates(candidates), scheme, args.candidate_seed)
+
+
+def draw_candidates(
+    labels: np.ndarray, label_space: LabelSpace, args: argparse.Namespace
+) -> tuple[np.ndarray, str] | None:
+    """The candidate sets asked for, (m, k) bool, and the way in words; None when none were asked for."""
     seed: int = args.candidate_seed
     if args.r is not None:
-        candidates = uniform_false_positives(dataset.labels, dataset.n_classes, args.r, seed)
-        return Bags(dataset.with_candidates(candidates), f"true label and {args.r} random others", seed)
+        candidates = uniform_false_positives(labels, len(label_space), args.r, seed)
+        return candidates, f"true label and {args.r} random others"
     if args.crowd is not None:
-        crowd = simulate(dataset.labels, dataset.label_space, target_size=args.crowd or None, seed=seed)
-        return Bags(dataset.with_candidates(crowd.candidates), "three simulated annotators, two of three", seed)
-    return Bags(dataset, otherwise, None)
+        crowd = simulate(labels, label_space, target_size=args.crowd or None, seed=seed)
+        return crowd.candidates, "three simulated annotators, two of three"
+    return None
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +106,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epochs", type=int, metavar="T")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--lr", type=float, help="learning rate")
-    parser.add_argument("--batch", type=int, help="bags a step")
+    parser.add_argument("--batch", type=int, help="bags per step")
     parser.add_argument("--hidden", type=int, metavar="L", help="width of the embedding")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting of the training"
