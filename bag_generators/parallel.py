@@ -29,6 +29,8 @@ from bag_generators.worker import Outcome, outcome_of
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[int, int], None]
+Job: TypeAlias = tuple[str, dict[str, Any], bool]
+"""Generator, parameters, and whether to measure the pixels too."""
 
 _FEW_FILES = 100  # starting workers takes about as long as this many tiles
 _AHEAD = 4  # files handed to a worker before it has answered, so that it never waits for us
@@ -60,16 +62,19 @@ def generate_with_notes(
     paths: Iterable[AnyPath],
     workers: int | None = None,
     progress: Progress | None = None,
+    *,
+    with_quality: bool = False,
     **params: Any,
 ) -> Iterator[tuple[AnyPath, Outcome]]:
-    """`generate_many` with what the loader noted on each picture."""
+    """`generate_many` with what the loader noted on each picture and, where asked for, its pixel measures."""
     files = list(paths)
     count = _number_of_workers(workers, len(files))
     blank = TissueImage.from_array(np.full((64, 64, 3), 255, np.uint8))
     generate(name, blank, **params)  # a blank picture tells whether the name and the parameters are right
 
     def counted() -> Iterator[tuple[AnyPath, Outcome]]:
-        stream = _one_by_one(name, files, params) if count == 1 else _spread(name, files, count, params)
+        job = (name, params, with_quality)
+        stream = _one_by_one(job, files) if count == 1 else _spread(job, files, count)
         for done, (file, outcome) in enumerate(zip(files, stream, strict=True), start=1):
             if progress is not None:
                 progress(done, len(files))
@@ -87,18 +92,19 @@ def _number_of_workers(wanted: int | None, n_files: int) -> int:
     return max(1, min(wanted or cores, n_files))
 
 
-def _one_by_one(name: str, files: list[AnyPath], params: dict[str, Any]) -> Iterator[Outcome]:
+def _one_by_one(job: Job, files: list[AnyPath]) -> Iterator[Outcome]:
     """The outcomes made in this process. The matrices are small: a second BLAS thread costs more than it helps."""
     libraries = ThreadpoolController()
+    name, params, with_quality = job
     for file in files:
         with libraries.limit(limits=1, user_api="blas"):
-            outcome = outcome_of(name, file, params)
+            outcome = outcome_of(name, file, params, with_quality)
         yield outcome
 
 
-def _spread(name: str, files: list[AnyPath], count: int, params: dict[str, Any]) -> Iterator[Outcome]:
+def _spread(job: Job, files: list[AnyPath], count: int) -> Iterator[Outcome]:
     """The outcomes in the order of the files, made by `count` processes that end with this generator."""
-    workers = [_Worker(name, params) for _ in range(count)]
+    workers = [_Worker(job) for _ in range(count)]
     to_do = deque(range(len(files)))
     done: dict[int, Outcome] = {}
     try:
@@ -118,7 +124,7 @@ def _spread(name: str, files: list[AnyPath], count: int, params: dict[str, Any])
                         crashed_on, *untouched = worker.given
                         done[crashed_on] = Outcome(_CRASHED)
                         to_do.extendleft(reversed(untouched))
-                        workers[slot] = _Worker(name, params)
+                        workers[slot] = _Worker(job)
             yield done.pop(i)
     finally:
         for worker in workers:
@@ -128,7 +134,7 @@ def _spread(name: str, files: list[AnyPath], count: int, params: dict[str, Any])
 class _Worker:
     """A process that answers the files it is given one after the other; see `bag_generators.worker`."""
 
-    def __init__(self, name: str, params: dict[str, Any]) -> None:
+    def __init__(self, job: Job) -> None:
         self.connection: Connection
         self.connection, theirs = multiprocessing.Pipe()
         self.given: deque[int] = deque()
@@ -143,7 +149,7 @@ class _Worker:
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, **_ONE_THREAD, "PYTHONPATH": search_path},
             )
-        self._send((name, params))
+        self._send(job)
 
     def give(self, index: int, file: AnyPath) -> None:
         """Queue a file. Messages are small and few (`_AHEAD`), so sending never waits."""

@@ -13,6 +13,7 @@ from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.image import load
 from bag_generators.registry import generate
+from bag_generators.tissue.quality import Quality, measure
 
 
 class Outcome(NamedTuple):
@@ -20,31 +21,34 @@ class Outcome(NamedTuple):
 
     result: Bag | InputError
     notes: tuple[str, ...] = ()
+    quality: Quality | None = None
+    """The pixel measures of the picture, where it could be used."""
 
 
-def outcome_of(name: str, path: str | PathLike[str], params: dict[str, Any]) -> Outcome:
-    """Load one picture and make its bag."""
+def outcome_of(name: str, path: str | PathLike[str], params: dict[str, Any], with_quality: bool) -> Outcome:
+    """Load one picture and make its bag; measure its pixels too where that is asked for."""
     try:
         image = load(path)
-        return Outcome(generate(name, image, **params), image.notes)
+        return Outcome(generate(name, image, **params), image.notes, measure(image) if with_quality else None)
     except InputError as refusal:
         return Outcome(refusal)
 
 
 def serve(pipe: int) -> None:
-    """Say that we are ready (None), take the job (generator, params), then answer each path until the caller hangs up.
+    """Say that we are ready (None), take the job, then answer each path until the caller hangs up.
 
-    A mistake of ours is answered with its traceback, to be raised where the caller can see it.
+    The job is the generator, its parameters and whether to measure the pixels too. A mistake of ours is answered with
+    its traceback, to be raised where the caller can see it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's to handle: it ends its workers
     cv2.setNumThreads(0)
     with Connection(pipe) as connection, suppress(EOFError, ConnectionError):
         connection.send(None)
-        name, params = connection.recv()
+        name, params, with_quality = connection.recv()
         while True:
             path = connection.recv()
             try:
-                connection.send(outcome_of(name, path, params))
+                connection.send(outcome_of(name, path, params, with_quality))
             except ConnectionError:
                 raise
             except Exception:

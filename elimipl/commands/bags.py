@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
             licence=args.licence,
             **{"stain": args.stain, **arguments.assignments(args.param)},
         )
-    dataset = arguments.with_candidates(built.dataset, args, "true labels").dataset
+    dataset = arguments.candidates_from(args).given_to(built.dataset)
     dataset.save(args.out)
     for path, error in built.refused:
         print(f"{printable(str(path))}: {error}", file=sys.stderr)

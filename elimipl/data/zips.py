@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from bag_generators import Bag, InputError, generate, load
+from bag_generators.tissue.quality import measure
 from elimipl.data.tiles import PICTURES, space_of
 from elimipl.dataset import BagDataset
 
@@ -41,6 +42,8 @@ class ZipBags:
 
     dataset: BagDataset
     refused: tuple[tuple[str, InputError], ...]
+    qualities: tuple[dict[str, float], ...]
+    """Pixel measures of the pictures that were used."""
 
 
 def bags_from_zip(
@@ -57,12 +60,15 @@ def bags_from_zip(
         bags: list[Bag] = []
         kept: list[PurePosixPath] = []
         refused: list[tuple[str, InputError]] = []
+        qualities: list[dict[str, float]] = []
         left = MOST_BYTES
         for done, (entry, name) in enumerate(pictures, start=1):
             pixels = _unpacked(archive, entry, min(MOST_BYTES_A_PICTURE, left))
             left -= len(pixels)
             try:
-                bags.append(generate(generator, load(pixels), **params))
+                image = load(pixels)
+                bags.append(generate(generator, image, **params))
+                qualities.append(measure(image).numbers())
                 kept.append(name)
             except InputError as error:
                 refused.append((str(name), error))
@@ -81,7 +87,7 @@ def bags_from_zip(
         names=tuple(str(name) for name in kept),
         source="an uploaded zip file of class folders",
     )
-    return ZipBags(dataset, tuple(refused))
+    return ZipBags(dataset, tuple(refused), tuple(qualities))
 
 
 def _opened(content: bytes) -> zipfile.ZipFile:

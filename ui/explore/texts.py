@@ -49,7 +49,7 @@ MODEL_HEADING = "Model"
 NO_MODEL = "No model for this generator is installed. Restore assets/models or choose another generator."
 SPACE_LABEL = "Label space"
 SPACE_HELP = "Tissue: seven tissue types of colorectal slides. Lesion: healthy mucosa, three adenomas, adenocarcinoma."
-SPACE_TITLES = {"tissue7": "7 tissues", "lesion5": "5 lesions"}
+SPACE_TITLES = {"tissue7": "7 tissues", "lesion5": "5 lesions", "phantoms": "7 drawn phantoms"}
 METHOD_LABEL = "Method"
 METHOD_HELP = "ELIMIPL uses candidate and non-candidate labels; DEMIPL, its predecessor, only the candidates."
 NO_ACCURACY = "The accuracy of this model was not measured."
@@ -101,6 +101,12 @@ FIXED_HELP = "Colours run from 0 to 1 instead of to the highest score here, so t
 SIDE_BY_SIDE_LABEL = "Original beside the map"
 
 UNRELIABLE = "Outside what the model knows: treat the result as unreliable."
+NOT_CHECKED = "Not checked whether the model knows pictures like this one."
+SCOPE_BADGES = {
+    True: "",
+    False: " :orange-badge[:material/warning: unreliable]",
+    None: " :gray-badge[:material/help: not checked]",
+}
 CHECK_TITLES = {
     "size": "size",
     "tissue": "tissue",
@@ -131,15 +137,21 @@ BATCH_UPLOAD_LABEL = "Pictures"
 BATCH_EMPTY = "Choose one or more pictures to begin."
 
 
-def in_scope(checks: Sequence[str]) -> str:
-    """Said when a picture passed the checks with these names."""
-    return f"The picture passed all checks: {', '.join(CHECK_TITLES[name] for name in checks)}."
+def scope_sentence(passed: Sequence[str], not_checked: Sequence[str]) -> str:
+    """Said when no check failed: which ones the picture passed, and which ones the model has no limits for."""
+    good, unknown = (", ".join(CHECK_TITLES[name] for name in names) for names in (passed, not_checked))
+    if not not_checked:
+        return f"The picture passed all checks: {good}."
+    if not passed:
+        return f"{NOT_CHECKED} This model came without limits for: {unknown}."
+    return f"{NOT_CHECKED} The picture passed: {good}. This model came without limits for: {unknown}."
 
 
-def batch_summary(files: int, refused: int, doubtful: int) -> str:
+def batch_summary(files: int, refused: int, doubtful: int, unchecked: int = 0) -> str:
     """What became of the files, in a sentence."""
     told = f"**{files - refused} of {files}** files classified"
     told += f", {doubtful} of them outside what the model knows" if doubtful else ""
+    told += f", {unchecked} not checked for that" if unchecked else ""
     return told + (f"; {refused} refused, with the reason in the table." if refused else ".")
 
 

@@ -55,10 +55,11 @@ def html_report(analysis: Analysis) -> str:
 
 
 def _warnings(analysis: Analysis) -> str:
-    failed = [item for item in analysis.checks if not item.passed]
-    if not failed:
-        return ""
-    reasons = "".join(f"<li>{escape(item.reason)}</li>" for item in failed)
+    verdict = analysis.verdict
+    if not verdict.failed:
+        said = texts.scope_sentence([item.name for item in verdict.checks], verdict.not_checked)
+        return f"<p>{escape(said)}</p>"
+    reasons = "".join(f"<li>{escape(item.reason)}</li>" for item in verdict.failed)
     return f'<div class="warn"><b>{escape(texts.UNRELIABLE)}</b><ul>{reasons}</ul></div>'
 
 
