@@ -16,8 +16,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from bag_generators.errors import InputError
+from bag_generators.storage import write_whole
 from elimipl.cards.card import Card
-from elimipl.storage import write_whole
 
 SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "models"
 _RESTORE = "Restore it with “git checkout -- assets/models”, or train the model again."

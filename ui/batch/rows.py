@@ -13,8 +13,8 @@ from bag_generators.errors import printable
 from bag_generators.tissue.quality import measure
 from elimipl.predictor import Predictor
 from elimipl.scope import judge
-from ui.explore.texts import NOT_CHECKED
 from ui.frame.log import model_name, picture_name, timed
+from ui.frame.texts import NOT_CHECKED
 
 SHOWN_NAME = 80
 # Where a cell begins: at the beginning, and for a spreadsheet that parts cells by semicolons after each of those.

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bag_generators import InputError
+from bag_generators.formats import MOST_TRAINING_NUMBERS
 from elimipl.config import Config
 from elimipl.data.candidates import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.training.splits import stratified_splits
 
-MOST_NUMBERS = 6_000_000  # instances × features; an epoch of that many takes about a second
 MOST_WATCHED = 6
 SPLIT_SEED = 0
 
@@ -48,9 +48,9 @@ def make_plan(
     label can't be measured on, so with them nothing is held out. `qualities` are the pixel measures of the bags'
     pictures, where they are at hand.
     """
-    if dataset.instances.size > MOST_NUMBERS:
+    if dataset.instances.size > MOST_TRAINING_NUMBERS:
         raise InputError(
-            f"The bags hold {dataset.instances.size:,} numbers; this page trains on up to {MOST_NUMBERS:,}.",
+            f"The bags hold {dataset.instances.size:,} numbers; this page trains on up to {MOST_TRAINING_NUMBERS:,}.",
             "Use fewer bags here, or train with “python -m elimipl train”.",
         )
     ready = candidates.given_to(dataset)

@@ -7,11 +7,12 @@ from html import escape
 import numpy as np
 from PIL import Image
 
-from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.explore.exports.painted import painted_png
 from ui.explore.exports.provenance import provenance_json
+from ui.explore.texts import UNRELIABLE, scope_sentence
 from ui.figures.score_scale import SCALES, coloured
+from ui.frame import texts
 from ui.frame.palette import LIGHT
 
 PRINT_SIDE = 1600
@@ -57,10 +58,10 @@ def html_report(analysis: Analysis) -> str:
 def _warnings(analysis: Analysis) -> str:
     verdict = analysis.verdict
     if not verdict.failed:
-        said = texts.scope_sentence([item.name for item in verdict.checks], verdict.not_checked)
+        said = scope_sentence([item.name for item in verdict.checks], verdict.not_checked)
         return f"<p>{escape(said)}</p>"
     reasons = "".join(f"<li>{escape(item.reason)}</li>" for item in verdict.failed)
-    return f'<div class="warn"><b>{escape(texts.UNRELIABLE)}</b><ul>{reasons}</ul></div>'
+    return f'<div class="warn"><b>{escape(UNRELIABLE)}</b><ul>{reasons}</ul></div>'
 
 
 def _bars(analysis: Analysis) -> str:
