@@ -14,9 +14,12 @@ from bag_generators.errors import InputError
 from bag_generators.image import TissueImage, load
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.registry import generate
+from bag_generators.tissue.quality import Quality, measure
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[int, int], None]
+Job: TypeAlias = tuple[str, dict[str, Any], bool]
+"""The generator, its parameters, and whether to measure the pixels too."""
 
 _FEW_FILES = 100  # starting workers takes about as long as this many tiles
 _AHEAD = 4  # files handed to a worker before it has answered, so that it never waits for us
@@ -27,13 +30,15 @@ class Outcome(NamedTuple):
 
     result: Bag | InputError
     notes: tuple[str, ...] = ()
+    quality: Quality | None = None
+    """The pixel measures of the picture, where they were asked for and it could be used."""
 
 
-def outcome_of(name: str, params: dict[str, Any], path: AnyPath) -> Outcome:
-    """Load one picture and make its bag."""
+def outcome_of(name: str, params: dict[str, Any], with_quality: bool, path: AnyPath) -> Outcome:
+    """Load one picture and make its bag; measure its pixels too where that is asked for."""
     try:
         image = load(path)
-        return Outcome(generate(name, image, **params), image.notes)
+        return Outcome(generate(name, image, **params), image.notes, measure(image) if with_quality else None)
     except InputError as refusal:
         return Outcome(refusal)
 
@@ -61,16 +66,19 @@ def generate_with_notes(
     paths: Iterable[AnyPath],
     workers: int | None = None,
     progress: Progress | None = None,
+    *,
+    with_quality: bool = False,
     **params: Any,
 ) -> Iterator[tuple[AnyPath, Outcome]]:
-    """`generate_many` with what the loader noted on each picture."""
+    """`generate_many` with what the loader noted on each picture and, where asked for, its pixel measures."""
     files = list(paths)
     count = 1 if workers is None and len(files) < _FEW_FILES else number_of_workers(workers, len(files))
     blank = TissueImage.from_array(np.full((64, 64, 3), 255, np.uint8))
     generate(name, blank, **params)  # a blank picture tells whether the name and the parameters are right
 
     def counted() -> Iterator[tuple[AnyPath, Outcome]]:
-        stream = _one_by_one(name, files, params) if count == 1 else _spread(name, files, count, params)
+        job = (name, params, with_quality)
+        stream = _one_by_one(job, files) if count == 1 else _spread(job, files, count)
         for done, (file, outcome) in enumerate(stream, start=1):
             if progress is not None:
                 progress(done, len(files))
@@ -79,18 +87,18 @@ def generate_with_notes(
     return counted()
 
 
-def _one_by_one(name: str, files: list[AnyPath], params: dict[str, Any]) -> Iterator[tuple[AnyPath, Outcome]]:
+def _one_by_one(job: Job, files: list[AnyPath]) -> Iterator[tuple[AnyPath, Outcome]]:
     """The outcomes made in this process. The matrices are small: a second BLAS thread costs more than it helps."""
     libraries = ThreadpoolController()
     for file in files:
         with libraries.limit(limits=1, user_api="blas"):
-            outcome = outcome_of(name, params, file)
+            outcome = outcome_of(*job, file)
         yield file, outcome
 
 
-def _spread(name: str, files: list[AnyPath], count: int, params: dict[str, Any]) -> Iterator[tuple[AnyPath, Outcome]]:
+def _spread(job: Job, files: list[AnyPath], count: int) -> Iterator[tuple[AnyPath, Outcome]]:
     """The outcomes in the order of the files, made by `count` processes that end with this generator."""
-    return in_processes(outcome_of, files, count, shared=(name, params), ahead=_AHEAD, at_death=_crashed)
+    return in_processes(outcome_of, files, count, shared=job, ahead=_AHEAD, at_death=_crashed)
 
 
 def _crashed(_exit_code: int) -> Outcome:

@@ -6,29 +6,17 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from tqdm import tqdm
 
 from bag_generators.errors import InputError
 from elimipl.config import CHOICES, Config
-from elimipl.data.crowd import simulate, uniform_false_positives
+from elimipl.data.candidates import Candidates
 from elimipl.data.matlab import load_bags
 from elimipl.dataset import UNLABELLED, BagDataset
-from elimipl.labels import LabelSpace
 from elimipl.model.device import resolve_device
-
-
-@dataclass(frozen=True, eq=False)
-class Bags:
-    """A data set and, in words, where its candidate sets come from."""
-
-    dataset: BagDataset
-    candidate_scheme: str
-    candidate_seed: int | None
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
@@ -77,27 +65,13 @@ def load_data(path: Path) -> BagDataset:
     return dataset
 
 
-def with_candidates(dataset: BagDataset, args: argparse.Namespace, otherwise: str) -> Bags:
-    """The data set with the candidate sets asked for, or with its own; `otherwise` says where those come from."""
-    drawn = draw_candidates(dataset.labels, dataset.label_space, args)
-    if drawn is None:
-        return Bags(dataset, otherwise, None)
-    candidates, scheme = drawn
-    return Bags(dataset.with_candidates(candidates), scheme, args.candidate_seed)
-
-
-def draw_candidates(
-    labels: np.ndarray, label_space: LabelSpace, args: argparse.Namespace
-) -> tuple[np.ndarray, str] | None:
-    """The candidate sets asked for, (m, k) bool, and the way in words; None when none were asked for."""
-    seed: int = args.candidate_seed
+def candidates_from(args: argparse.Namespace) -> Candidates:
+    """The candidate sets asked for; otherwise the data's own."""
     if args.r is not None:
-        candidates = uniform_false_positives(labels, len(label_space), args.r, seed)
-        return candidates, f"true label and {args.r} random others"
+        return Candidates("random", r=args.r, seed=args.candidate_seed)
     if args.crowd is not None:
-        crowd = simulate(labels, label_space, target_size=args.crowd or None, seed=seed)
-        return crowd.candidates, "three simulated annotators, two of three"
-    return None
+        return Candidates("crowd", seed=args.candidate_seed, size=args.crowd or None)
+    return Candidates()
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

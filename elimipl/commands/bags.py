@@ -40,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
     check_out(args.out)
     label_space = _SPACES.get(args.labels)
     paths, labels, space = find_tiles(args.folder, label_space)
-    arguments.draw_candidates(np.array(labels), space, args)  # refuses what can't be drawn before any bag is made
+    candidates = arguments.candidates_from(args)
+    candidates.drawn_around(np.array(labels), space)  # refuses what can't be drawn before any bag is made
     with arguments.progress_bar(args, len(paths), "bags", "picture") as bar:
         built = bags_from_tiles(
             args.folder,
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
             licence=args.licence,
             **{"stain": args.stain, **arguments.assignments(args.param)},
         )
-    dataset = arguments.with_candidates(built.dataset, args, "true labels").dataset
+    dataset = candidates.given_to(built.dataset)
     dataset.save(args.out)
     for path, error in built.refused:
         print(f"{printable(str(path))}: {error}", file=sys.stderr)

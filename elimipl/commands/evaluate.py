@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     if args.splits < 1:
         raise InputError(f"{args.splits} splits measure nothing.", "Ask for at least 1.")
     config = arguments.config_from(args)
-    dataset = arguments.with_candidates(arguments.load_data(args.data), args, "").dataset
+    dataset = arguments.candidates_from(args).given_to(arguments.load_data(args.data))
     if args.index is not None:
         splits = load_splits(args.index, len(dataset))
     else:

@@ -12,7 +12,6 @@ from bag_generators import TissueImage, generate, load
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.tissue.augment import augmented
 from bag_generators.tissue.quality import measure
-from elimipl.data.crowd import simulate
 from elimipl.data.tiles import find_tiles
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
@@ -80,13 +79,6 @@ def _bags_of_tile(generator: str, stain: str, copies: int, tile: tuple[int, str]
     rng = np.random.default_rng([index, 20241])
     pictures = [image, *(TissueImage.from_array(augmented(image.pixels, rng)) for _ in range(copies))]
     return [generate(generator, picture, stain=stain).features for picture in pictures]
-
-
-def with_crowd(dataset: BagDataset, seed: int = 0) -> BagDataset:
-    """Candidate sets of three simulated annotators; the copies of a tile share its set."""
-    _, first, group = np.unique(dataset.groups, return_index=True, return_inverse=True)
-    crowd = simulate(dataset.labels[first], dataset.label_space, seed=seed)
-    return dataset.with_candidates(crowd.candidates[group])
 
 
 def tile_qualities(tiles: TileSet) -> list[dict[str, float]]:

@@ -28,6 +28,8 @@ class Data:
     has_own_candidates: bool
     """Whether the file brings candidate sets that say more than the label."""
     notes: tuple[str, ...] = ()
+    qualities: tuple[dict[str, float], ...] = ()
+    """Pixel measures of the pictures, where they were at hand."""
 
 
 def choose_data() -> Data | None:
@@ -99,7 +101,7 @@ def _from_zip(content: bytes, generator: str) -> Data:
     if made.refused:
         name, error = made.refused[0]
         notes = (texts.refused_pictures(len(made.refused), name, error.what),)
-    return Data(texts.DATA_TITLES[OWN], made.dataset, has_own_candidates=False, notes=notes)
+    return Data(texts.DATA_TITLES[OWN], made.dataset, has_own_candidates=False, notes=notes, qualities=made.qualities)
 
 
 def _from_bag_file(content: bytes) -> Data:

@@ -10,7 +10,7 @@ from PIL import Image
 from ui.explore.analysis import Analysis
 from ui.explore.exports.painted import painted_png
 from ui.explore.exports.provenance import provenance_json
-from ui.explore.texts import UNRELIABLE
+from ui.explore.texts import UNRELIABLE, scope_sentence
 from ui.figures.score_scale import SCALES, coloured
 from ui.frame import texts
 from ui.frame.palette import LIGHT
@@ -56,10 +56,11 @@ def html_report(analysis: Analysis) -> str:
 
 
 def _warnings(analysis: Analysis) -> str:
-    failed = [item for item in analysis.checks if not item.passed]
-    if not failed:
-        return ""
-    reasons = "".join(f"<li>{escape(item.reason)}</li>" for item in failed)
+    verdict = analysis.verdict
+    if not verdict.failed:
+        said = scope_sentence([item.name for item in verdict.checks], verdict.not_checked)
+        return f"<p>{escape(said)}</p>"
+    reasons = "".join(f"<li>{escape(item.reason)}</li>" for item in verdict.failed)
     return f'<div class="warn"><b>{escape(UNRELIABLE)}</b><ul>{reasons}</ul></div>'
 
 
