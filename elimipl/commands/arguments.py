@@ -13,7 +13,7 @@ from typing import Any
 from tqdm import tqdm
 
 from bag_generators.errors import InputError
-from elimipl.config import CHOICES, Config
+from elimipl.config import PRESETS, Config
 from elimipl.data.crowd import simulate, uniform_false_positives
 from elimipl.data.matlab import load_bags
 from elimipl.dataset import BagDataset
@@ -82,8 +82,8 @@ def with_candidates(dataset: BagDataset, args: argparse.Namespace, otherwise: st
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--method", choices=CHOICES["method"], default="elimipl")
-    parser.add_argument("--preset", choices=CHOICES["preset"], default="default", help="settings to start from")
+    parser.add_argument("--method", choices=Config.choices("method"), default="elimipl")
+    parser.add_argument("--preset", choices=PRESETS, default="default", help="settings to start from")
     parser.add_argument("--epochs", type=int, metavar="T")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--lr", type=float, help="learning rate")
