@@ -7,7 +7,9 @@ import streamlit as st
 from elimipl.config import Config
 from elimipl.data.candidates import Candidates
 from elimipl.dataset import BagDataset
-from elimipl.variants import METHODS, method_config, uses
+from elimipl.methods import METHODS, network_methods, training_config
+from elimipl.methods.networks import uses
+from elimipl.plugins import CLI, LOSSES
 from ui.train import texts
 from ui.train.data import Data
 
@@ -47,9 +49,9 @@ def choose_method() -> str:
     """Name of the method."""
     st.subheader(texts.METHOD_HEADING, divider="gray")
     method = st.selectbox(
-        texts.METHOD_LABEL, METHODS, key="train_method", bind="query-params", label_visibility="collapsed"
+        texts.METHOD_LABEL, network_methods(), key="train_method", bind="query-params", label_visibility="collapsed"
     )
-    st.caption(texts.METHOD_ABOUT[method])
+    st.caption(texts.METHOD_ABOUT.get(method) or METHODS[method].summary)
     return method
 
 
@@ -73,6 +75,8 @@ def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, fl
         settings["mu"] = _number(texts.MU_LABEL, "mu", 0.0, 20.0, 0.1, 0.1, "%.2f")
     if uses(method, "gamma"):
         settings["gamma"] = _number(texts.GAMMA_LABEL, "gamma", 0.0, 20.0, 1.0, 0.1, "%.2f")
+    if LOSSES:
+        settings["loss"] = st.selectbox(texts.OWN_LOSS_LABEL, [CLI, *LOSSES], key="train_loss", bind="query-params")
     settings["seed"] = _number(texts.SEED_LABEL, "seed", 0, 9999, 0, 1)
     slow = st.toggle(texts.PACE_LABEL, value=True, help=texts.PACE_HELP, key="train_slow", bind="query-params")
     with st.expander(texts.MORE_LABEL, icon=":material/tune:"):
@@ -80,7 +84,7 @@ def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, fl
         settings["batch"] = _number(texts.BATCH_LABEL, "batch", 1, 512, 16, 8)
         settings["dropout"] = _number(texts.DROPOUT_LABEL, "dropout", 0.0, 0.9, 0.0, 0.1, "%.1f")
         share = _number(texts.HELD_OUT_LABEL, "held_out", 0.0, 0.8, 0.3, 0.1, "%.1f")
-    return method_config(method, **settings), share, WATCHABLE_PACE if slow else None
+    return training_config(method, **settings), share, WATCHABLE_PACE if slow else None
 
 
 def _number(

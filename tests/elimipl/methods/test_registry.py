@@ -9,8 +9,8 @@ import pytest
 from bag_generators.errors import InputError
 from elimipl.config import Config
 from elimipl.methods import METHODS
+from elimipl.methods.networks import SUMMARIES as TRAINED_ALIKE
 from elimipl.training import loop
-from elimipl.variants import METHODS as TRAINED_ALIKE
 from tests.elimipl.methods.separable_bags import (
     constant_features,
     mixed_candidates,
