@@ -9,6 +9,7 @@ from bag_generators import InputError, TissueImage, load
 from bag_generators.generators.working_size import working_copy
 from bag_generators.tissue.samples import Sample, list_samples
 from ui.explore import texts
+from ui.frame import choices
 from ui.frame import texts as shared
 from ui.frame.log import picture_name, timed
 from ui.frame.page import show_error
@@ -44,14 +45,14 @@ def choose_picture() -> Picture | None:
 
 
 def _choose_sample(samples: dict[str, Sample], disabled: bool) -> Sample:
-    chosen = st.selectbox(
+    chosen = choices.one_of(
         texts.SAMPLE_LABEL,
-        options=list(samples),
-        format_func=lambda key: samples[key].title,
+        list(samples),
+        "sample",
+        title=lambda key: samples[key].title,
+        shape="list",
         help=texts.SAMPLE_HELP,
         disabled=disabled,
-        key="sample",
-        bind="query-params",
     )
     with st.popover(texts.GALLERY_LABEL, icon=":material/grid_view:", disabled=disabled, width="stretch"):
         _gallery(samples)

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 STEPS_HEADING = "Steps"
+STEP_LABEL = "Step"
+HIDE_LABEL = "Hidden parts"
 CASE_HEADING = "Your picture"
 TISSUE_LABEL = "Tissue"
 VARIANT_LABEL = "Which drawing"

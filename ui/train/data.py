@@ -7,12 +7,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from bag_generators import GENERATORS, InputError
+from bag_generators import InputError
 from elimipl.data.shipped import load_bag_set
 from elimipl.data.sklearn_digits import build_digits
 from elimipl.data.zips import MOST_CLASSES, bags_from_zip
 from elimipl.dataset import BagDataset
-from ui.frame.page import escape
+from ui.frame import choices, picker
+from ui.frame.markdown import escape
 from ui.train import texts
 
 OWN = "own"
@@ -32,15 +33,13 @@ class Data:
 def choose_data() -> Data | None:
     """The bags, before candidate sets are given to them; None while nothing is uploaded."""
     st.subheader(texts.DATA_HEADING, divider="gray")
-    kind = st.segmented_control(
+    kind = choices.one_of(
         texts.DATA_LABEL,
-        options=list(texts.DATA_TITLES),
-        default="phantoms",
-        required=True,
-        format_func=texts.DATA_TITLES.__getitem__,
-        key="train_data",
-        bind="query-params",
-        label_visibility="collapsed",
+        list(texts.DATA_TITLES),
+        "train_data",
+        "phantoms",
+        texts.DATA_TITLES.__getitem__,
+        label_hidden=True,
     )
     st.caption(texts.DATA_ABOUT[kind])
     if kind == "digits":
@@ -58,15 +57,7 @@ def named_bags(name: str) -> BagDataset:
 
 
 def _choose_generator() -> str:
-    return st.segmented_control(
-        texts.GENERATOR_LABEL,
-        options=list(GENERATORS),
-        default="sbn",
-        required=True,
-        format_func=lambda name: GENERATORS[name].title,
-        key="train_generator",
-        bind="query-params",
-    )
+    return picker.choose_generator("train_generator", texts.GENERATOR_LABEL)
 
 
 def _own() -> Data | None:
