@@ -23,8 +23,9 @@ from threadpoolctl import ThreadpoolController
 
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
+from bag_generators.generator import Recipe
 from bag_generators.image import TissueImage
-from bag_generators.registry import generate
+from bag_generators.registry import generate, recipe_of
 from bag_generators.worker import Outcome, outcome_of
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -47,7 +48,8 @@ def generate_many(
 ) -> Iterator[tuple[AnyPath, Bag | InputError]]:
     """Yield (path, bag) for every file in the order given; a file that can't be used gives (path, reason).
 
-    `workers` is the number of processes: by default one a core, or none for a few files; 1 works in this process.
+    `workers` is the number of processes: by default one a core, or none for a few files; 1 works in this process,
+    and so does a generator whose function other processes can't import by its name.
     `progress(done, total)` is called after each file. A wrong generator or parameter is raised at once. Results
     come as a stream and are not kept, so memory does not grow with the number of files.
     """
@@ -67,9 +69,13 @@ def generate_with_notes(
     count = _number_of_workers(workers, len(files))
     blank = TissueImage.from_array(np.full((64, 64, 3), 255, np.uint8))
     generate(name, blank, **params)  # a blank picture tells whether the name and the parameters are right
+    recipe = recipe_of(name)
 
     def counted() -> Iterator[tuple[AnyPath, Outcome]]:
-        stream = _one_by_one(name, files, params) if count == 1 else _spread(name, files, count, params)
+        if recipe is None or count == 1:
+            stream = _one_by_one(name, files, params)
+        else:
+            stream = _spread(recipe, files, count, params)
         for done, (file, outcome) in enumerate(zip(files, stream, strict=True), start=1):
             if progress is not None:
                 progress(done, len(files))
@@ -96,9 +102,9 @@ def _one_by_one(name: str, files: list[AnyPath], params: dict[str, Any]) -> Iter
         yield outcome
 
 
-def _spread(name: str, files: list[AnyPath], count: int, params: dict[str, Any]) -> Iterator[Outcome]:
+def _spread(recipe: Recipe, files: list[AnyPath], count: int, params: dict[str, Any]) -> Iterator[Outcome]:
     """The outcomes in the order of the files, made by `count` processes that end with this generator."""
-    workers = [_Worker(name, params) for _ in range(count)]
+    workers = [_Worker(recipe, params) for _ in range(count)]
     to_do = deque(range(len(files)))
     done: dict[int, Outcome] = {}
     try:
@@ -118,7 +124,7 @@ def _spread(name: str, files: list[AnyPath], count: int, params: dict[str, Any])
                         crashed_on, *untouched = worker.given
                         done[crashed_on] = Outcome(_CRASHED)
                         to_do.extendleft(reversed(untouched))
-                        workers[slot] = _Worker(name, params)
+                        workers[slot] = _Worker(recipe, params)
             yield done.pop(i)
     finally:
         for worker in workers:
@@ -128,7 +134,7 @@ def _spread(name: str, files: list[AnyPath], count: int, params: dict[str, Any])
 class _Worker:
     """A process that answers the files it is given one after the other; see `bag_generators.worker`."""
 
-    def __init__(self, name: str, params: dict[str, Any]) -> None:
+    def __init__(self, recipe: Recipe, params: dict[str, Any]) -> None:
         self.connection: Connection
         self.connection, theirs = multiprocessing.Pipe()
         self.given: deque[int] = deque()
@@ -143,7 +149,7 @@ class _Worker:
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, **_ONE_THREAD, "PYTHONPATH": search_path},
             )
-        self._send((name, params))
+        self._send((recipe, params))
 
     def give(self, index: int, file: AnyPath) -> None:
         """Queue a file. Messages are small and few (`_AHEAD`), so sending never waits."""

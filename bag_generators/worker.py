@@ -12,7 +12,7 @@ import cv2
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.image import load
-from bag_generators.registry import generate
+from bag_generators.registry import generate, register_again
 
 
 class Outcome(NamedTuple):
@@ -32,7 +32,7 @@ def outcome_of(name: str, path: str | PathLike[str], params: dict[str, Any]) -> 
 
 
 def serve(pipe: int) -> None:
-    """Say that we are ready (None), take the job (generator, params), then answer each path until the caller hangs up.
+    """Say that we are ready (None), take the job (recipe, params), then answer each path until the caller hangs up.
 
     A mistake of ours is answered with its traceback, to be raised where the caller can see it.
     """
@@ -40,7 +40,8 @@ def serve(pipe: int) -> None:
     cv2.setNumThreads(0)
     with Connection(pipe) as connection, suppress(EOFError, ConnectionError):
         connection.send(None)
-        name, params = connection.recv()
+        recipe, params = connection.recv()
+        name = register_again(recipe)
         while True:
             path = connection.recv()
             try:

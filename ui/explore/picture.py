@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bag_generators import InputError, TissueImage, load
-from bag_generators.generators.working_size import working_copy
 from bag_generators.tissue.samples import Sample, list_samples
 from ui.explore import texts
 from ui.frame import choices
@@ -108,9 +107,10 @@ def _forget_upload(gone: bool) -> None:
 
 def _look_at(file_id: str, data: bytes, before: TissueImage | None) -> _Seen:
     try:
-        with timed("load", **picture_name(hashlib.sha256(data).hexdigest()), bytes=len(data)):
-            image = load(data)
-            working_copy(image.pixels)  # too small or too long for every generator
+        sha256 = hashlib.sha256(data).hexdigest()
+        with timed("load", **picture_name(sha256), bytes=len(data)):
+            image = load(data, sha256)
+            _ = image.working_copy  # refuses what is too small or too long for a bag
     except InputError as refusal:
         return _Seen(file_id, before, refusal)
     return _Seen(file_id, image)

@@ -101,6 +101,11 @@ def in_scope(checks: Sequence[str]) -> str:
     return f"The picture passed all checks: {', '.join(CHECK_TITLES[name] for name in checks)}."
 
 
+def outlined_alt(instances: int) -> str:
+    """Screen reader text of the picture with its instances outlined."""
+    return f"The picture with its {instances} instances outlined."
+
+
 def recorded_candidates(names: list[str]) -> str:
     """The candidate set that comes with a sample."""
     return f"Recorded with the sample: {', '.join(names)}."

@@ -1,4 +1,4 @@
-"""The four maps side by side, and the choice of the instance to follow."""
+"""The maps side by side, and the choice of the instance to follow."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -60,7 +60,7 @@ def show_maps(image: TissueImage, bags: Mapping[str, Described], generator: str,
     charts.show(
         scale_bar(end, texts.UNIT_AXIS[unit], COLOURS, palette),
         key="scale-bar",
-        alt=f"Colour scale of all four maps, from 0 to {end:.2f}.",
+        alt=f"Colour scale of all maps, from 0 to {end:.2f}.",
     )
 
 

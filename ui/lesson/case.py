@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from bag_generators import Bag, TissueImage
+from bag_generators import GENERATORS, Bag, TissueImage
 from bag_generators.tissue.phantom import Phantom, instance_truth
 from elimipl.data.crowd import uniform_false_positives
 from elimipl.data.phantoms import redraw
@@ -42,13 +42,14 @@ def choose_case() -> Case:
     st.subheader(texts.CASE_HEADING, divider="gray")
     tissue = choices.one_of(texts.TISSUE_LABEL, TISSUES, "tissue", shape="list")
     variant = choices.one_of(texts.VARIANT_LABEL, VARIANTS, "drawing", 1)
-    cut = picker.choose_generator("cut", texts.CUT_LABEL, default="row", help=texts.CUT_HELP)
+    cut = picker.choose_generator("cut", texts.CUT_LABEL, default="row", help=texts.cut_help(GENERATORS.values()))
     return make_case(tissue, variant, cut)
 
 
 def make_case(tissue: str, variant: int, cut: str) -> Case:
     """The drawing of a tissue that the recorded runs were watched on."""
-    bags = recorded_runs()["phantoms"][cut]["bags"]
+    recorded = recorded_runs()["phantoms"]
+    bags = recorded.get(cut, next(iter(recorded.values())))["bags"]  # all were recorded on the same drawings
     name = [bag["name"] for bag in bags if TISSUE7.names[bag["true"]] == tissue][variant - 1]
     phantom = _drawn(name)
     image = TissueImage.from_array(phantom.pixels)

@@ -2,13 +2,14 @@
 
 import hashlib
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
-from bag_generators import InputError
-from elimipl.data.shipped import load_bag_set
+from bag_generators import GENERATORS, InputError
+from elimipl.data.shipped import bag_sets, load_bag_set
 from elimipl.data.sklearn_digits import build_digits
 from elimipl.data.zips import MOST_CLASSES, bags_from_zip
 from elimipl.dataset import BagDataset
@@ -46,7 +47,7 @@ def choose_data() -> Data | None:
         return Data(texts.DATA_TITLES[kind], named_bags(kind), has_own_candidates=False)
     if kind == OWN:
         return _own()
-    generator = _choose_generator()
+    generator = _choose_generator([name for name in GENERATORS if f"{kind}-{name}" in bag_sets()])
     return Data(texts.DATA_TITLES[kind], named_bags(f"{kind}-{generator}"), has_own_candidates=False)
 
 
@@ -56,8 +57,8 @@ def named_bags(name: str) -> BagDataset:
     return build_digits() if name == "digits" else load_bag_set(name)
 
 
-def _choose_generator() -> str:
-    return picker.choose_generator("train_generator", texts.GENERATOR_LABEL)
+def _choose_generator(among: Sequence[str] | None = None) -> str:
+    return picker.choose_generator("train_generator", texts.GENERATOR_LABEL, among)
 
 
 def _own() -> Data | None:

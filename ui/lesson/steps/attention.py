@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from bag_generators import GENERATORS
 from ui.figures.attention_map import attention_map
 from ui.figures.instances import instance_bars
 from ui.frame import charts, choices
@@ -21,6 +22,9 @@ DIGITS, PHANTOM = "digits", "phantom"
 def show(case: Case) -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         source = choices.one_of(texts.SOURCE_LABEL, (DIGITS, PHANTOM), "bags", DIGITS, texts.SOURCE_TITLES.__getitem__)
+        if source == PHANTOM and case.bag.generator not in recorded_runs()["phantoms"]:
+            st.info(texts.not_recorded(GENERATORS[case.bag.generator].title), icon=":material/info:")
+            return {"followed": count_collected("attention")}
         run = recorded_runs()["digits"] if source == DIGITS else recorded_runs()["phantoms"][case.bag.generator]
         names = [bag["name"] for bag in run["bags"]]
         place = _choose_digit(run) if source == DIGITS else names.index(case.name)

@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from ui.figures.tissue import is_wide
 from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.lesson import texts
@@ -23,7 +24,7 @@ def show(case: Case) -> dict[str, Any]:
         picked = choices.maybe_one_of(texts.PICK_LABEL, range(len(case.bag)), "pick")
         if picked is not None:
             st.markdown(texts.picked(picked, bool(case.truth[picked])))
-            wide = case.bag.generator in ("row", "kmeansseg")
+            wide = is_wide(case.bag, picked)
             patch = case.bag.regions.crop(case.image, picked)
             st.image(patch, width="stretch" if wide else 140, alt=f"Patch of instance {picked}.")
     with left:
