@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from bag_generators.assets import PROJECT
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import Cell
 from elimipl.config import Config
@@ -22,7 +23,7 @@ from elimipl.methods.settings import Settings
 from elimipl.storage import only_writer, write_whole
 
 AnyConfig = Config | Settings
-RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+RESULTS = PROJECT / "benchmarks" / "results"
 FILE = "benchmark.json"
 _WHAT = "The results file"
 

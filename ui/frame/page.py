@@ -1,11 +1,11 @@
 """The frame of every page: title, navigation, the one line that says what this is not, and errors."""
 
 import re
-from pathlib import Path
 
 import streamlit as st
 
 from bag_generators import InputError
+from bag_generators.assets import assets
 from ui.explore import texts
 from ui.frame.garbage import spare_what_stays
 from ui.frame.log import REFUSED, log_event, raised_in
@@ -13,7 +13,7 @@ from ui.frame.outside import stay_inside
 from ui.frame.threads import one_thread_each
 from ui.frame.upload_limit import bound_uploads
 
-ICON = Path(__file__).resolve().parents[2] / "assets" / "icon.png"
+ICON = assets("icon.png")
 # Streamlit leaves much room around the page and keeps columns side by side down to the width of a phone. Panels (a
 # container whose key begins with “panels”) stand below each other already in a narrow window.
 STYLE = """<style>
