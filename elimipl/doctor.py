@@ -25,7 +25,7 @@ OLDEST_PYTHON = (3, 11)
 LITTLE_SPACE = 1_000_000_000
 PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
 _IMPORTED = {"torch": "torch", "torchvision": "torchvision", "opencv-python-headless": "cv2"}
-_APP = {"Jinja2", "pandas", "plotly", "starlette", "streamlit"}
+_APP = {"Jinja2", "pandas", "plotly", "shapely", "starlette", "streamlit"}
 # Needed for working on the project or for what is still to come, not for using it.
 _TOOLS = {"editables", "hatchling", "hypothesis", "mypy", "packaging", "pandas-stubs", "playwright", "pre-commit",
           "pytest", "pytest-xdist", "PyYAML", "ruff", "scikit-image", "tifffile", "torchvision",

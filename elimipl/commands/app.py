@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Hand over to Streamlit, which reads the settings that lie beside app.py."""
-    missing = [name for name in ("streamlit", "plotly", "pandas", "jinja2") if find_spec(name) is None]
+    missing = [name for name in ("streamlit", "plotly", "pandas", "jinja2", "shapely") if find_spec(name) is None]
     if missing:
         raise InputError(
             f"The app needs {', '.join(missing)}, which the bare package does without.",
