@@ -1,6 +1,6 @@
 """From the bytes of an unknown file to upright 8-bit RGB pixels, or to a sentence saying why not.
 
-Pillow's readers are called directly instead of through `Image.open`: only the five formats of the allow-list
+Pillow's readers are called directly instead of through `Image.open`: only the formats of the allow-list
 can ever run (an EPS would start Ghostscript), and the size in the header is checked against our own limits
 before a pixel is decoded, without touching Pillow's global ones.
 """
@@ -10,41 +10,30 @@ from __future__ import annotations
 import io
 import logging
 import re
-import struct
 import warnings
-import zlib
 from itertools import islice
 
 import numpy as np
-from PIL import (
-    BmpImagePlugin,
-    ImageFile,
-    ImageOps,
-    JpegImagePlugin,
-    PngImagePlugin,
-    TiffImagePlugin,
-    WebPImagePlugin,
-)
+from PIL import ImageFile, TiffImagePlugin
 
 from bag_generators.errors import InputError
+from bag_generators.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, in_words
+from bag_generators.reading.colour_profiles import MOST_PROFILE_BYTES, Colours, bmp_profile, colours_of, png_colours
 from bag_generators.reading.detection import detect_kind
+from bag_generators.reading.header_size import stated_size
+from bag_generators.reading.jpeg_segments import camera_data, outline, without_camera_data
+from bag_generators.reading.orientation import MOST_XMP_BYTES, from_hexadecimal, orientation_of, turned_upright
+from bag_generators.reading.orientation import TAG as ORIENTATION_TAG
 from bag_generators.reading.pixel_values import Storage, to_rgb
-from bag_generators.reading.slow_files import why_slow
-from bag_generators.reading.tiff_pages import directories
+from bag_generators.reading.png_chunks import check_sums
+from bag_generators.reading.slow_files import MOST_TIFF_ENTRIES, why_slow
+from bag_generators.reading.tiff_layout import TILE_HEIGHT, TILE_WIDTH, for_pillow, refuse_what_is_decoded_wrongly
+from bag_generators.reading.tiff_pages import Directory, directories
 
-MAX_BYTES = 50 * 2**20
-MAX_PIXELS = 40_000_000
-MAX_SIDE = 20_000
 _MAX_PAGES_COUNTED = 100
 
-_READERS: dict[str, type[ImageFile.ImageFile]] = {
-    "PNG": PngImagePlugin.PngImageFile,
-    "JPEG": JpegImagePlugin.JpegImageFile,
-    "TIFF": TiffImagePlugin.TiffImageFile,
-    "BMP": BmpImagePlugin.BmpImageFile,
-    "WebP": WebPImagePlugin.WebPImageFile,
-}
-_ORIENTATION, _DESCRIPTION, _TILE_WIDTH, _TILE_HEIGHT = 274, 270, 322, 323  # tags of TIFF and EXIF
+_DESCRIPTION, _XMP, _PROFILE = 270, 700, 34675  # tags of a TIFF
+_LONGEST_DESCRIPTION = 2**16
 _UNSUPPORTED = ("unsupported", "not yet supported", "cannot handle", "unknown pixel mode")
 
 _PILLOW_MODULES = r"PIL\."
@@ -61,9 +50,9 @@ def decode(data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
     if not data:
         raise InputError("The file is empty.", "Choose another file.")
     kind = detect_kind(data)
-    if kind not in _READERS:
+    if kind not in FORMATS:
         found = f"it looks like {kind}" if kind else "its kind is unknown"
-        fix = EXPORT_A_REGION if kind and "slide" in kind else "Give a PNG, JPEG, TIFF, BMP or WebP picture."
+        fix = EXPORT_A_REGION if kind and "slide" in kind else f"Give a {in_words()} picture."
         raise InputError(f"This is not an image we can read: {found}.", fix)
     _hush_pillow()
     try:
@@ -91,26 +80,49 @@ def refuse_if_too_many_bytes(size: int, head: bytes) -> None:
 
 
 def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
-    if (claimed := _claimed_size(kind, data)) is not None:
-        _refuse_if_too_many_pixels(*claimed)
+    page = _first_page(data) if kind == "TIFF" else None
+    slide = page is not None and _is_slide(page)
+    if (stated := stated_size(data)) is not None:
+        _refuse_if_too_many_pixels(*stated, slide=slide)
+    if page is not None and TILE_WIDTH in page.tags:
+        _refuse_if_too_many_pixels(page.number(TILE_WIDTH, 0), page.number(TILE_HEIGHT, 0))
     if (slow := why_slow(kind, data)) is not None:
         raise InputError(slow, EXPORT_AGAIN)
-    picture = _READERS[kind](io.BytesIO(data))
-    _refuse_if_too_many_pixels(*picture.size, slide=_is_slide(picture))
-    if isinstance(picture, TiffImagePlugin.TiffImageFile) and _TILE_WIDTH in picture.tag_v2:
-        _refuse_if_too_many_pixels(picture.tag_v2[_TILE_WIDTH], picture.tag_v2[_TILE_HEIGHT])
+    if page is not None:
+        refuse_what_is_decoded_wrongly(page)
+    picture = FORMATS[kind].reader()(io.BytesIO(_for_pillow(kind, data, page)))
+    _refuse_if_too_many_pixels(*picture.size, slide=slide)
     if kind == "PNG":
-        _check_png_sums(data)
+        check_sums(data)
 
     notes = _page_notes(picture, data)
-    turned = _orientation(picture) not in (None, 1)
     storage = Storage.of(picture, data)
     picture.load()
-    pixels, value_notes = to_rgb(ImageOps.exif_transpose(picture) if turned else picture, storage)
-    if turned:
+    orientation = _orientation(kind, data, picture, page)
+    colours = _colours(kind, data, picture, page)
+    pixels, value_notes = to_rgb(picture, storage, colours)
+    del picture  # the memory is needed to turn the pixels
+    if orientation != 1:
+        pixels = turned_upright(pixels, orientation)
         notes.append("The picture was turned upright as its camera data say.")
     notes += value_notes
     return pixels, tuple(notes)
+
+
+def _first_page(data: bytes) -> Directory:
+    page = next(directories(data), None)
+    if page is None:
+        raise OSError("no directory")
+    if page.entries > MOST_TIFF_ENTRIES:
+        raise InputError(str(why_slow("TIFF", data)), EXPORT_AGAIN)
+    return page
+
+
+def _for_pillow(kind: str, data: bytes, page: Directory | None) -> bytes:
+    """The file without the parts of it that Pillow would read on opening though nobody asked."""
+    if page is not None:
+        return for_pillow(page)
+    return without_camera_data(data, outline(data)) if kind == "JPEG" else data
 
 
 def _explained(kind: str, error: Exception) -> InputError:
@@ -138,47 +150,9 @@ def _refuse_if_too_many_pixels(width: int, height: int, slide: bool = False) -> 
     raise InputError(what, EXPORT_A_REGION if slide else "Export a smaller region or a smaller copy.")
 
 
-def _claimed_size(kind: str, data: bytes) -> tuple[int, int] | None:
-    """Width and height from the header, for the two formats where asking Pillow is too late.
-
-    Its WebP reader allocates the whole canvas on opening; its PNG reader calls a picture of no pixels no PNG.
-    """
-    head = data[16:30]
-    if len(head) < 14:
-        return None
-    if kind == "PNG":
-        width, height = struct.unpack_from(">II", head)
-        return width, height
-    if kind == "WebP" and data[12:16] == b"VP8X":
-        return int.from_bytes(head[8:11], "little") + 1, int.from_bytes(head[11:14], "little") + 1
-    if kind == "WebP" and data[12:16] == b"VP8L":
-        bits = int.from_bytes(head[5:9], "little")
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if kind == "WebP" and data[12:16] == b"VP8 ":
-        width, height = struct.unpack_from("<HH", head, 10)
-        return width & 0x3FFF, height & 0x3FFF
-    return None
-
-
-def _check_png_sums(data: bytes) -> None:
-    """Pillow skips the check sums of the pixel data, so that a flipped byte would pass as other pixels."""
-    position = 8
-    while True:
-        length, name = struct.unpack_from(">I4s", data, position)
-        end = position + 8 + length
-        (expected,) = struct.unpack_from(">I", data, end)
-        if zlib.crc32(memoryview(data)[position + 4 : end]) != expected:
-            raise OSError("check sum differs")
-        if name == b"IEND":
-            return
-        position = end + 4
-
-
-def _is_slide(picture: ImageFile.ImageFile) -> bool:
+def _is_slide(page: Directory) -> bool:
     """Scanners write tiled TIFFs, most of them with the maker's name in the description."""
-    if not isinstance(picture, TiffImagePlugin.TiffImageFile):
-        return False
-    return _TILE_WIDTH in picture.tag_v2 or "aperio" in str(picture.tag_v2.get(_DESCRIPTION, "")).lower()
+    return TILE_WIDTH in page.tags or b"aperio" in (page.content(_DESCRIPTION, _LONGEST_DESCRIPTION) or b"").lower()
 
 
 def _page_notes(picture: ImageFile.ImageFile, data: bytes) -> list[str]:
@@ -191,12 +165,27 @@ def _page_notes(picture: ImageFile.ImageFile, data: bytes) -> list[str]:
     return [f"The picture is animated ({frames} frames); the first one was used."] if frames > 1 else []
 
 
-def _orientation(picture: ImageFile.ImageFile) -> int | None:
-    try:
-        value = picture.getexif().get(_ORIENTATION)
-    except Exception:  # camera data that can't be read say nothing about which way is up
-        return None
-    return value if value in range(1, 9) else None
+def _orientation(kind: str, data: bytes, picture: ImageFile.ImageFile, page: Directory | None) -> int:
+    """1 to 8, from the bytes of the camera data; Pillow is not asked, since it would read all of them."""
+    if page is not None:
+        found = page.number(ORIENTATION_TAG, 0)
+        return found if found in range(2, 9) else orientation_of(None, page.content(_XMP, MOST_XMP_BYTES))
+    if kind == "JPEG":
+        return orientation_of(camera_data(data, outline(data)), picture.info.get("xmp"))
+    exif = picture.info.get("exif")
+    if exif is None and isinstance(text := picture.info.get("Raw profile type exif"), str):
+        exif = from_hexadecimal(text)
+    return orientation_of(exif, picture.info.get("XML:com.adobe.xmp") or picture.info.get("xmp"))
+
+
+def _colours(kind: str, data: bytes, picture: ImageFile.ImageFile, page: Directory | None) -> Colours:
+    if kind == "PNG":
+        return png_colours(data, picture.info, picture.mode)
+    if kind == "BMP":
+        return colours_of(bmp_profile(data), picture.mode)
+    if page is not None:
+        return colours_of(page.content(_PROFILE, MOST_PROFILE_BYTES + 1), picture.mode)
+    return colours_of(picture.info.get("icc_profile"), picture.mode)
 
 
 def _hush_pillow() -> None:

@@ -1,16 +1,22 @@
 """Any way a picture file stores its values (grey, 16 bit, float, palette, ink, transparency) → 8-bit RGB.
 
-Nothing is clipped silently: values are scaled by the range they were stored in, and a note says so.
+Nothing is clipped silently: values are scaled by the range they were stored in, and a note says so. The picture is
+converted in bands of rows, so that forty million pixels need little more memory than once for Pillow and once for us.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from PIL import Image, ImageFile, TiffImagePlugin
 
 from bag_generators.errors import InputError
+from bag_generators.reading.colour_profiles import UNUSED, Colours
+from bag_generators.reading.tiff_layout import BITS, PHOTOMETRIC, SAMPLE_FORMAT
+
+PIXELS_A_BAND = 2**20
 
 _SAVE_AS_8_BIT = "Save it as an 8-bit RGB picture."
 _CAMERA_RANGES = (2**8 - 1, 2**10 - 1, 2**12 - 1, 2**14 - 1, 2**16 - 1)
@@ -23,91 +29,126 @@ _MODES_IN_WORDS = {
     "1": "The picture is black and white only (1 bit).",
 }
 _NO_COLOUR = "The picture has no colour, only grey values; a result for stained tissue would be unreliable."
+_WHOLE, _SIGNED = 1, 2  # sample formats of a TIFF
 
 
 @dataclass(frozen=True)
 class Storage:
     """What the file's header says about its values and Pillow's picture no longer does."""
 
-    wide_colours: bool
+    bits: int = 8
+    """Of one value."""
+    wide_colours: bool = False
     """16 bits a colour, of which Pillow keeps the upper 8."""
-    white_is_zero: bool
+    white_is_zero: bool = False
     """Grey values that count darkness; Pillow turns them round for 8 bits but not for more."""
+    signed: bool | None = None
+    """Whether whole numbers may be below zero, where the file says; Pillow forgets it for 8 and for 32 bits."""
 
     @classmethod
     def of(cls, picture: ImageFile.ImageFile, data: bytes) -> Storage:
         """Read it from a PNG's header or a TIFF's tags; other formats know neither."""
         if isinstance(picture, TiffImagePlugin.TiffImageFile):
-            bits_per_sample, photometric = 258, 262
-            bits = max(picture.tag_v2.get(bits_per_sample, (1,)))
-            return cls(bits > 8 and not _is_wide_grey(picture), picture.tag_v2.get(photometric) == 0)
+            bits = max(picture.tag_v2.get(BITS, (1,)))
+            signed = {_WHOLE: False, _SIGNED: True}.get(max(picture.tag_v2.get(SAMPLE_FORMAT, (_WHOLE,))))
+            wide = bits > 8 and not _is_wide_grey(picture)
+            return cls(bits, wide, picture.tag_v2.get(PHOTOMETRIC) == 0, signed)
         if picture.format == "PNG":
-            return cls(data[24] > 8 and not _is_wide_grey(picture), False)
-        return cls(False, False)
+            return cls(data[24], data[24] > 8 and not _is_wide_grey(picture))
+        return cls()
 
 
-def to_rgb(picture: Image.Image, storage: Storage) -> tuple[np.ndarray, list[str]]:
+def to_rgb(picture: Image.Image, storage: Storage, colours: Colours) -> tuple[np.ndarray, list[str]]:
     """(H, W, 3) uint8 pixels, contiguous and our own, and the notes on what was converted."""
-    if _is_wide_grey(picture):
-        grey, note = _scaled_grey(picture)
-        if storage.white_is_zero:
-            grey = 255 - grey
-        return np.repeat(grey[:, :, None], 3, axis=2), [note, _NO_COLOUR]
+    if _is_wide_grey(picture) or (storage.signed and picture.mode == "L"):
+        grey, notes = _scaled_grey(picture, storage)
+        return np.repeat(grey[:, :, None], 3, axis=2), [*notes, *([UNUSED] if colours.note else []), _NO_COLOUR]
     notes = [_MODES_IN_WORDS[picture.mode]] if picture.mode in _MODES_IN_WORDS else []
-    if picture.has_transparency_data:
-        pixels, transparency_notes = _composited_on_white(picture.convert("RGBA"))
-        notes += transparency_notes
-    else:
-        pixels = _array(picture)
+    pixels = np.empty((picture.height, picture.width, 3), np.uint8)
+    only_grey, least, most = True, 255, 0
+    for rows, part in _bands(picture):
+        part, (lowest, highest) = _laid_on_white(part, colours)
+        least, most = min(least, lowest), max(most, highest)
+        pixels[rows] = np.asarray(part)
+        only_grey = only_grey and _is_grey(pixels[rows])
+    if most == 0:
+        raise InputError("The picture is fully transparent.", "Export it again without transparency.")
+    if least < 255:
+        notes.append("Transparent parts were laid on white.")
     if storage.wide_colours:
         notes.append(_checked_wide(pixels))
-    if _is_grey(pixels):
-        notes.append(_NO_COLOUR)
-    return pixels, notes
+    if colours.note:
+        notes.append(colours.note)
+    return pixels, [*notes, _NO_COLOUR] if only_grey else notes
+
+
+def _bands(picture: Image.Image) -> Iterator[tuple[slice, Image.Image]]:
+    """The picture in bands from top to bottom: the rows each has, and the band."""
+    rows = max(1, PIXELS_A_BAND // picture.width)
+    for top in range(0, picture.height, rows):
+        below = min(top + rows, picture.height)
+        yield slice(top, below), picture.crop((0, top, picture.width, below))
+
+
+def _laid_on_white(part: Image.Image, colours: Colours) -> tuple[Image.Image, tuple[int, int]]:
+    """A band in sRGB, and its least and most opacity; paper-white shows through, hidden colours never do."""
+    if not part.has_transparency_data:
+        if not colours.inks:
+            part = part if part.mode == "RGB" else part.convert("RGB")
+        return (colours.convert(part) if colours.convert else part), (255, 255)
+    part = (part.convert("LA") if part.mode == "La" else part).convert("RGBA")
+    lowest, highest = part.getchannel("A").getextrema()
+    if colours.convert:
+        part = colours.convert(part)
+    if lowest < 255:
+        paper = Image.new("RGBA", part.size, "white")
+        paper.alpha_composite(part)
+        part = paper
+    return part.convert("RGB"), (lowest, highest)
 
 
 def _is_wide_grey(picture: Image.Image) -> bool:
     return picture.mode == "F" or picture.mode.startswith("I")
 
 
-def _scaled_grey(picture: Image.Image) -> tuple[np.ndarray, str]:
-    """16-bit, 32-bit and float grey values as 8 bits, scaled by the smallest usual range that holds them all.
+def _scaled_grey(picture: Image.Image, storage: Storage) -> tuple[np.ndarray, list[str]]:
+    """Wide, signed and float grey values as 8 bits, scaled by the smallest usual range that holds them all.
 
     A camera of 12 bits writes 0..4095 into 16 bits: dividing by 65,535 would leave a black picture.
     """
-    values = np.array(picture, dtype=np.float32)
-    if not np.isfinite(values).all():
-        raise InputError("The picture has values that are not numbers (NaN or infinite).", _SAVE_AS_8_BIT)
-    lowest, highest = float(values.min()), float(values.max())
+    lowest, highest = np.inf, -np.inf
+    for _, part in _bands(picture):
+        values = _numbers(part, storage)
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise InputError("The picture has values that are not numbers (NaN or infinite).", _SAVE_AS_8_BIT)
+        lowest, highest = min(lowest, float(values.min())), max(highest, float(values.max()))
     is_float = picture.mode == "F"
-    ranges = (1, 255, 65535) if is_float else _CAMERA_RANGES
-    fitting = [top for top in ranges if highest <= top]
+    fitting = [top for top in ((1, 255, 65535) if is_float else _CAMERA_RANGES) if highest <= top]
     if lowest < 0 or not fitting:
         raise InputError(
             f"The grey values reach from {lowest:g} to {highest:g}, which fits no known brightness scale.",
             _SAVE_AS_8_BIT,
         )
-    values *= 255.0 / fitting[0]
-    np.rint(values, out=values)
-    kind = "Float" if is_float else "16-bit"
-    return values.astype(np.uint8), f"{kind} grey values were scaled from 0–{fitting[0]} to 0–255."
+    grey = np.empty((picture.height, picture.width), np.uint8)
+    for rows, part in _bands(picture):
+        scaled = _numbers(part, storage).astype(np.float32)
+        scaled *= 255.0 / fitting[0]
+        grey[rows] = np.rint(scaled, out=scaled)
+    if storage.white_is_zero:
+        np.subtract(255, grey, out=grey)
+    if fitting[0] == 255 and storage.bits == 8:
+        return grey, []
+    kind = "Float" if is_float else f"{storage.bits}-bit"
+    return grey, [f"{kind} grey values were scaled from 0–{fitting[0]} to 0–255."]
 
 
-def _composited_on_white(picture: Image.Image) -> tuple[np.ndarray, list[str]]:
-    """Paper-white shows through; the hidden colours of transparent pixels never do."""
-    lowest, highest = picture.getchannel("A").getextrema()
-    if highest == 0:
-        raise InputError("The picture is fully transparent.", "Export it again without transparency.")
-    if lowest == 255:
-        return _array(picture), []
-    paper = Image.new("RGBA", picture.size, "white")
-    paper.alpha_composite(picture)
-    return _array(paper), ["Transparent parts were laid on white."]
-
-
-def _array(picture: Image.Image) -> np.ndarray:
-    """RGB values without a copy more than needed: of forty million pixels each takes 120 MB."""
-    return np.ascontiguousarray(picture if picture.mode == "RGB" else picture.convert("RGB"))
+def _numbers(part: Image.Image, storage: Storage) -> np.ndarray:
+    """The values of a band as the file means them."""
+    values = np.asarray(part)
+    if part.mode == "L":
+        return values.view(np.int8)
+    unsigned_32_bits = part.mode == "I" and storage.bits == 32 and storage.signed is False
+    return values.view(np.uint32) if unsigned_32_bits else values
 
 
 def _checked_wide(pixels: np.ndarray) -> str:

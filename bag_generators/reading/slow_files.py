@@ -7,20 +7,22 @@ The limits are far above what cameras, scanners and image programs write; the pa
 from __future__ import annotations
 
 import struct
+from itertools import islice
 
+from bag_generators.reading.jpeg_segments import MOST_JPEG_SEGMENTS, outline
+from bag_generators.reading.png_chunks import chunks
+from bag_generators.reading.tiff_layout import too_many_parts
 from bag_generators.reading.tiff_pages import directories
 
 MOST_PNG_CHUNKS = 50_000
-MOST_JPEG_SEGMENTS = 10_000
 MOST_JPEG_SCANS = 500
+MOST_SCANNED_PIXELS = 10**9
+"""Pixels times scans: every scan of a JPEG goes over the whole picture again."""
+MOST_COEFFICIENT_BYTES = 130 * 10**6
+"""What a decoder keeps of a JPEG of several scans until the last one, besides the picture."""
 MOST_TIFF_ENTRIES = 4_096
-MOST_TIFF_STRIPS = 200_000
 MOST_RUN_LENGTH_PIXELS = 4_000_000
 MOST_RUN_LENGTH_BYTES = 4 * 2**20
-
-_PNG_CHUNK = struct.Struct(">I4s")
-_START_OF_SCAN, _NO_LENGTH = 0xDA, (0x01, *range(0xD0, 0xDA))  # markers of a JPEG
-_STRIP_OFFSETS, _TILE_OFFSETS = 273, 324  # tags of a TIFF
 
 
 def why_slow(kind: str, data: bytes) -> str | None:
@@ -30,46 +32,32 @@ def why_slow(kind: str, data: bytes) -> str | None:
 
 
 def _png(data: bytes) -> str | None:
-    position, last = 8, len(data) - 8
-    for _ in range(MOST_PNG_CHUNKS):
-        if position > last:
-            return None
-        length, name = _PNG_CHUNK.unpack_from(data, position)
-        if name == b"IEND":
-            return None
-        position += 12 + length
-    return f"more than {MOST_PNG_CHUNKS:,} chunks"
+    endless = next(islice(chunks(data), MOST_PNG_CHUNKS, None), None) is not None
+    return f"more than {MOST_PNG_CHUNKS:,} chunks" if endless else None
 
 
 def _jpeg(data: bytes) -> str | None:
-    if data.count(b"\xff\xda") > MOST_JPEG_SCANS:
+    found = outline(data)
+    if found.scans > MOST_JPEG_SCANS:
         return f"more than {MOST_JPEG_SCANS:,} scans"
-    position = 0
-    for _ in range(MOST_JPEG_SEGMENTS):
-        if position + 4 > len(data):
-            return None
-        marker = data[position + 1]
-        if data[position] != 0xFF or marker in (0x00, 0xFF):
-            position += 1  # filling or rubbish, which readers pass over byte by byte
-        elif marker == _START_OF_SCAN:
-            return None
-        elif marker in _NO_LENGTH:
-            position += 2
-        else:
-            position += 2 + max(2, int.from_bytes(data[position + 2 : position + 4], "big"))
-    return f"more than {MOST_JPEG_SEGMENTS:,} segments"
+    if not found.complete:
+        return f"more than {MOST_JPEG_SEGMENTS:,} segments"
+    frame = found.frame(data)
+    if frame is None or not (frame.progressive or found.scans > 1):
+        return None
+    pixels = frame.width * frame.height
+    if found.scans * pixels > MOST_SCANNED_PIXELS:
+        return f"{found.scans} scans of {pixels:,} pixels each"
+    across, down = (max(sides) for sides in zip(*frame.sampling, strict=True)) if frame.sampling else (1, 1)
+    kept = sum(2 * pixels * h * v / (across * down) for h, v in frame.sampling)
+    return f"{pixels:,} pixels in several scans" if kept > MOST_COEFFICIENT_BYTES else None
 
 
 def _tiff(data: bytes) -> str | None:
     page = next(directories(data), None)
     if page is None:
         return None
-    if page.entries > MOST_TIFF_ENTRIES:
-        return f"more than {MOST_TIFF_ENTRIES:,} tags"
-    counts = page.counts()
-    if max(counts.get(_STRIP_OFFSETS, 0), counts.get(_TILE_OFFSETS, 0)) > MOST_TIFF_STRIPS:
-        return f"more than {MOST_TIFF_STRIPS:,} strips or tiles"
-    return None
+    return f"more than {MOST_TIFF_ENTRIES:,} tags" if page.entries > MOST_TIFF_ENTRIES else too_many_parts(page)
 
 
 def _bmp(data: bytes) -> str | None:

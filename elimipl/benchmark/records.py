@@ -17,10 +17,10 @@ import numpy as np
 
 from bag_generators.assets import PROJECT
 from bag_generators.errors import InputError
+from bag_generators.storage import only_writer, write_whole
 from elimipl.benchmark.cells import Cell
 from elimipl.config import Config
 from elimipl.methods.settings import Settings
-from elimipl.storage import only_writer, write_whole
 
 AnyConfig = Config | Settings
 RESULTS = PROJECT / "benchmarks" / "results"

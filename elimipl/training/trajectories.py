@@ -17,8 +17,8 @@ from safetensors.numpy import save
 
 from bag_generators.assets import assets
 from bag_generators.errors import InputError
+from bag_generators.storage import write_whole
 from elimipl.labels import LabelSpace
-from elimipl.storage import write_whole
 
 TRAJECTORIES_FOLDER = assets("trajectories")
 LOSSES = ("mapping", "sparsity", "inhibition", "attention", "total")

@@ -111,6 +111,10 @@ NOTED = {
         lambda: tiff(np.asarray(tissue()).astype(np.uint16) * 257, photometric="rgb"),
         "reduced to 8 bits",
     ),
+    "profile-of-garbage.jpg": (
+        lambda: encoded("JPEG", icc_profile=b"not a profile" * 20),
+        "profile in the file can't be",
+    ),
     "four-pages.tif": (lambda: _pages(4), "4 pages; page 1 was used"),
     "endless-pages.tif": (lambda: _pages(150), "more than 100 pages; page 1 was used"),
     "animated.webp": (
@@ -128,7 +132,6 @@ TAKEN = {
     "opaque-alpha.png": (lambda: encoded("PNG", _transparent(255)), ""),
     "big-endian.tif": (lambda: tiff(np.asarray(tissue()), byteorder=">", photometric="rgb"), ""),
     "bigtiff.tif": (lambda: tiff(np.asarray(tissue()), bigtiff=True, photometric="rgb"), ""),
-    "profile-of-garbage.jpg": (lambda: encoded("JPEG", icc_profile=b"not a profile" * 20), ""),
     "camera-data-of-garbage.jpg": (lambda: encoded("JPEG", exif=b"Exif\0\0II*\0\xff\xff\xff\xffgarbage"), ""),
     "plain-text-of-20-megabytes.png": (_long_text, ""),
     "archive-behind-a-picture.png": (lambda: encoded("PNG") + zipped(), ""),

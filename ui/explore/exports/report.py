@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.explore.exports.painted import painted_png
 from ui.explore.exports.provenance import provenance_json
+from ui.explore.texts import UNRELIABLE
 from ui.figures.score_scale import SCALES, coloured
+from ui.frame import texts
 from ui.frame.palette import LIGHT
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
@@ -29,7 +30,7 @@ def html_report(analysis: Analysis) -> str:
     return engine.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         app_title=texts.APP_TITLE,
         notice=texts.NOT_A_DEVICE,
-        unreliable=texts.UNRELIABLE,
+        unreliable=UNRELIABLE,
         prediction=prediction,
         failed=[item for item in analysis.checks if not item.passed],
         picture=_data_uri(_at_print_size(_png(analysis.image.pixels))),
