@@ -123,12 +123,12 @@ def check_opencv_twins() -> Iterator[Check]:
 def check_models(folder: Path | None = None) -> Iterator[Check]:
     """Every model file is the one its card describes and can be used."""
     try:
-        from elimipl.cards import files as model_file
+        from elimipl.cards import files
         from elimipl.predictor import Predictor
     except ImportError as error:
         yield Check(FAIL, f"The models can't be checked ({error}).", INSTALL)
         return
-    sound, ids = 0, list(model_file.card_paths(folder)) if (folder or model_file.SHIPPED).is_dir() else []
+    sound, ids = 0, list(files.card_paths(folder)) if (folder or files.SHIPPED).is_dir() else []
     for model_id in ids:
         try:
             Predictor.load(model_id, folder)

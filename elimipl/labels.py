@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import colorsys
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from bag_generators.errors import InputError
+from bag_generators.validation import STRICT, plain, validated
 
 # Okabe & Ito's colours: told apart with every common form of colour blindness.
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
@@ -31,6 +32,8 @@ class LabelSpace:
     >>> TISSUE7.index("MUC"), len(TISSUE7), TISSUE7.names[6]
     (2, 7, 'TUM')
     """
+
+    __pydantic_config__ = STRICT
 
     id: str
     names: tuple[str, ...]
@@ -80,18 +83,13 @@ class LabelSpace:
 
     def to_dict(self) -> dict[str, Any]:
         """The label space as plain JSON values."""
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        values: dict[str, Any] = plain(self)
+        return values
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> LabelSpace:
-        """The label space that `to_dict` wrote; unknown or missing keys are refused."""
-        known = {"id", "names", "colours", "descriptions", "source"}
-        if not isinstance(values, Mapping) or set(values) != known or not _are_texts(values):
-            raise InputError(
-                "The description of the label space is damaged.",
-                f"It needs exactly these entries: {', '.join(sorted(known))}.",
-            )
-        return cls(**values)
+    def from_dict(cls, values: Any) -> LabelSpace:
+        """The label space that `to_dict` wrote; unknown, missing and ill-typed entries are refused by name."""
+        return validated(cls, values, "The label space")
 
     @classmethod
     def of(
@@ -109,16 +107,6 @@ class LabelSpace:
         names = tuple(names)
         described = names if descriptions is None else tuple(descriptions)
         return cls(id, names, tuple(_colour(i) for i in range(len(names))), described, source)
-
-
-def _are_texts(values: Mapping[str, Any]) -> bool:
-    """Whether the id and the source are texts and the rest are lists of texts."""
-    lists = (values["names"], values["colours"], values["descriptions"])
-    if not all(isinstance(entries, list | tuple) for entries in lists):
-        return False
-    return all(
-        isinstance(text, str) for text in (values["id"], values["source"], *(t for entries in lists for t in entries))
-    )
 
 
 def _colour(i: int) -> str:

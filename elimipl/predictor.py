@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from bag_generators.bag_file import plain_json
 from bag_generators.errors import InputError
-from elimipl.bag_file import plain_json
-from elimipl.cards import files as model_file
 from elimipl.cards.calibration import temper
 from elimipl.cards.card import Card
+from elimipl.cards.files import find_card, read_weights, weights_path
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
@@ -72,9 +72,13 @@ class Predictor:
     @classmethod
     def load(cls, model_id: str, folder: Path | None = None) -> Predictor:
         """The model called `model_id` in `folder` (left out: the models that ship), checked before use."""
-        path = model_file.find_card(model_id, folder)
-        card = Card.read(path)
-        arrays = model_file.read(card, model_file.weights_path(path))
+        path = find_card(model_id, folder)
+        return cls.of_card(Card.read(path), path.parent)
+
+    @classmethod
+    def of_card(cls, card: Card, folder: Path | None = None) -> Predictor:
+        """The model of a card that was read already; only the weights in `folder` are read."""
+        arrays = read_weights(card, weights_path(card, folder))
         with torch.device("meta"):  # only the shapes are wanted, not fresh weights
             network = Network(_config(card), card.dim, len(card.label_space))
         expected = {f"network.{name}": tuple(value.shape) for name, value in network.state_dict().items()}
@@ -161,22 +165,6 @@ class Predictor:
             Prediction(calibrated[i].copy(), raw.copy(), attention[i].copy(), self.card.label_space, self.card.id)
             for i, raw in enumerate(outputs.probabilities)
         ]
-
-
-def list_models(folder: Path | None = None) -> tuple[Card, ...]:
-    """The cards of all models in `folder` (left out: the ones that ship), ordered by id."""
-    return tuple(Card.read(path) for path in model_file.card_paths(folder).values())
-
-
-def usable_models(folder: Path | None = None) -> tuple[tuple[Card, ...], tuple[InputError, ...]]:
-    """The cards that can be read, and what is wrong with each of the others: one bad file spoils no good one."""
-    cards, problems = [], []
-    for path in model_file.card_paths(folder).values():
-        try:
-            cards.append(Card.read(path))
-        except InputError as error:
-            problems.append(error)
-    return tuple(cards), tuple(problems)
 
 
 def _config(card: Card) -> Config:

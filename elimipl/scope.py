@@ -1,36 +1,26 @@
 """Whether a prediction counts: six cheap checks of the picture, the bag and the answer, each with its reason.
 
-The limits come from the tiles a model learned from (`derive_thresholds`) and live in its card. A failed check
-says that the picture is unlike those tiles; the prediction stays what it is, but should be shown as unreliable.
+The limits come from what a model learned from and live on its card (`elimipl.cards.limits`). A failed check says that
+the picture is unlike that; the prediction stays what it is, but should be shown as unreliable. A check whose limits
+the card does not hold is not made, and then nobody says that the picture is in scope.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bag_generators.errors import InputError
+from elimipl.cards.limits import Limits, relative_entropy
+from elimipl.data.pictures import PHANTOMS
 
 if TYPE_CHECKING:
     from bag_generators import Bag
-    from elimipl.dataset import BagDataset
     from elimipl.predictor import Prediction, Predictor
 
-RARE = 0.02
-"""Share of the training tiles beyond the value that the limit of a pixel measure starts from."""
-VERY_RARE = 0.005
-"""The same for the training bags, distance and entropy."""
-SLACK = 1.1
-"""How much further a picture may be off than the value each limit of a pixel measure starts from."""
-_SIZE_FACTOR, _ASPECT_FACTOR, _GRAIN_FACTOR, _PURITY_FACTOR, _DISTANCE_FACTOR = 2.0, 1.5, 1.5, 1.5, 1.25
-
-_Range = tuple[float, float]
-"""The lowest and the highest value that pass; minus or plus infinity where there is no limit."""
+_DRAWINGS_ONLY = "This model has learned from drawn phantoms only."
 
 
 @dataclass(frozen=True)
@@ -48,148 +38,68 @@ class Check:
     """A sentence: what was measured, what was expected and, for a failed check, what that means."""
 
 
-def check(quality: Mapping[str, float], predictor: Predictor, bag: Bag, prediction: Prediction) -> tuple[Check, ...]:
-    """The checks whose limits the model's card holds, in a fixed order: six for the models that ship.
+@dataclass(frozen=True)
+class Verdict:
+    """What is known about whether to believe an answer."""
 
-    `quality` holds the pixel measures by name (`tissue.quality`), `prediction` is the predictor's for the
-    bag. A card without limits gives no checks: nothing is known then, which is not the same as in scope.
+    checks: tuple[Check, ...]
+    """Those that were made, in a fixed order."""
+    not_checked: tuple[str, ...]
+    """Names of the checks for which the model's card has no limits."""
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(one for one in self.checks if not one.passed)
+
+    @property
+    def in_scope(self) -> bool | None:
+        """True when every check was made and passed, False when one failed, None when it is not known."""
+        if self.failed:
+            return False
+        return None if self.not_checked else True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; `in_scope` is null where it was not checked."""
+        return {
+            "in_scope": self.in_scope,
+            "checks": [{"name": one.name, "passed": one.passed, "reason": one.reason} for one in self.checks],
+            "not_checked": list(self.not_checked),
+        }
+
+
+def judge(quality: Mapping[str, float], predictor: Predictor, bag: Bag, prediction: Prediction) -> Verdict:
+    """Check a picture by the limits on the model's card: all six for the models that ship.
+
+    `quality` holds the pixel measures by name (`bag_generators.tissue.quality`), `prediction` is the predictor's for
+    the bag.
     """
-    limits, typical = _read(predictor)
+    card = predictor.card
+    limits = card.checks
     values = {**quality, "entropy": relative_entropy(prediction.probabilities)}
-    if typical is not None:
-        values["distance"] = typical.distance(_summary(bag.features))
-    return tuple(
-        _judge(name, measures, values, limits)
-        for name, every in _CHECKS.items()
-        if (measures := [measure for measure in every if measure.name in limits])
-    )
-
-
-def in_scope(checks: Iterable[Check]) -> bool:
-    """Whether every check passed."""
-    return all(one.passed for one in checks)
-
-
-def derive_thresholds(
-    qualities: Sequence[Mapping[str, float]], dataset: BagDataset, predictor: Predictor
-) -> dict[str, Any]:
-    """What belongs into `Card.checks`: limits and bag statistics, plain JSON values of less than 20 KB.
-
-    `qualities` are the pixel measures of the training tiles (none: the checks of pixels are left out), `dataset`
-    the training bags. A few tiles of every collection are blurred, empty or stained oddly: a limit starts from the
-    value that `RARE` of the tiles don't reach and leaves `SLACK`. Pictures may be half to twice as large as the
-    tiles, half again as long as wide, half again as grainy and half again as pure in colour (scanners differ in
-    that). The distance may exceed that of nearly all training bags by a quarter. The entropy may lie halfway
-    between the most undecided training bags and pure guessing, because a model is surer of the bags it has learned
-    from than of any others.
-    """
-    summaries = [_summary(dataset.bag(i)) for i in range(len(dataset))]
-    typical = _Typical.of(summaries)
-    distances = [typical.distance(summary) for summary in summaries]
-    entropies = [relative_entropy(one.probabilities) for one in predictor.predict_dataset(dataset)]
-    limits = _pixel_limits(qualities) if qualities else {}
-    limits["distance"] = (-math.inf, _DISTANCE_FACTOR * float(np.quantile(distances, 1 - VERY_RARE)))
-    limits["entropy"] = (-math.inf, (1 + float(np.quantile(entropies, 1 - VERY_RARE))) / 2)
-    return {
-        "limits": {name: [_plain(low), _plain(high)] for name, (low, high) in limits.items()},
-        "bag_centre": [_plain(value) for value in typical.centre],
-        "bag_spread": [_plain(value) for value in typical.spread],
+    if "distance" in limits.limits:
+        values["distance"] = limits.distance(bag.features)
+    known = {
+        name: [measure for measure in measures if measure.name in limits.limits] for name, measures in _CHECKS.items()
     }
+    made = [_judged(name, measures, values, limits) for name, measures in known.items() if measures]
+    if card.pictures == PHANTOMS:
+        made = [one if one.passed else replace(one, reason=f"{one.reason} {_DRAWINGS_ONLY}") for one in made]
+    return Verdict(tuple(made), tuple(name for name, measures in known.items() if not measures))
 
 
-def relative_entropy(probabilities: np.ndarray) -> float:
-    """Entropy of (k,) probabilities, from 0 (certain) to 1 (all classes alike).
-
-    >>> relative_entropy(np.array([0.5, 0.5, 0.0, 0.0]))
-    0.5
-    """
-    likely = probabilities[probabilities > 0]
-    return float(-(likely * np.log(likely)).sum() / math.log(len(probabilities)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Typical:
-    """Mean and standard deviation of the training bags' summaries."""
-
-    centre: np.ndarray  # (2d,) float64
-    spread: np.ndarray  # (2d,) float64, never 0
-
-    @classmethod
-    def of(cls, summaries: Sequence[np.ndarray]) -> _Typical:
-        spread = np.std(summaries, axis=0)
-        return cls(np.mean(summaries, axis=0), np.where(spread > 1e-9, spread, 1.0))
-
-    def distance(self, summary: np.ndarray) -> float:
-        """Root mean square of the summary's standard scores: 1 for an average training bag."""
-        return float(np.sqrt(np.square((summary - self.centre) / self.spread).mean()))
-
-
-def _summary(features: np.ndarray) -> np.ndarray:
-    """A bag as one vector, (2d,): the mean of its (n, d) instances and their standard deviation."""
-    values = features.astype(np.float64)
-    return np.concatenate([values.mean(axis=0), values.std(axis=0)])
-
-
-def _pixel_limits(qualities: Sequence[Mapping[str, float]]) -> dict[str, _Range]:
-    def quantile(name: str, share: float) -> float:
-        return float(np.quantile([one[name] for one in qualities], share))
-
-    def at_least(name: str, slack: float = SLACK) -> _Range:
-        return quantile(name, RARE) / slack, math.inf
-
-    side = quantile("shorter_side", 0.5)
-    return {
-        "shorter_side": (side / _SIZE_FACTOR, side * _SIZE_FACTOR),
-        "aspect": (-math.inf, quantile("aspect", 1) * _ASPECT_FACTOR),
-        "tissue": at_least("tissue"),
-        "sharpness": (at_least("sharpness")[0], quantile("sharpness", 1) * _GRAIN_FACTOR),
-        "unevenness": (-math.inf, quantile("unevenness", 1 - RARE) * SLACK),
-        "stain_colour": at_least("stain_colour"),
-        "third_colour": at_least("third_colour", _PURITY_FACTOR),
-    }
-
-
-def _judge(name: str, measures: Sequence[_Measure], values: Mapping[str, float], limits: Mapping[str, _Range]) -> Check:
-    """The verdict by the first measure that fails, else by the first."""
+def _judged(name: str, measures: Sequence[_Measure], values: Mapping[str, float], limits: Limits) -> Check:
+    """The outcome by the first measure that fails, else by the first."""
 
     def fits(measure: _Measure) -> bool:
-        low, high = limits[measure.name]
+        low, high = limits.range_of(measure.name)
         return low <= values[measure.name] <= high  # not a number fits nowhere
 
     passed = all(fits(measure) for measure in measures)
     deciding = next((measure for measure in measures if not fits(measure)), measures[0])
-    value, (low, high) = values[deciding.name], limits[deciding.name]
+    value, (low, high) = values[deciding.name], limits.range_of(deciding.name)
     limit = high if value > high or math.isinf(low) else low
     return Check(name, passed, value, limit, deciding.sentence(value, limit, limit == low, passed))
-
-
-def _read(predictor: Predictor) -> tuple[dict[str, _Range], _Typical | None]:
-    """The limits and bag statistics on a card; damaged ones are refused by the card's name."""
-    stored, known = predictor.card.checks, {measure.name for every in _CHECKS.values() for measure in every}
-    try:
-        limits = {name: _as_range(*pair) for name, pair in stored.get("limits", {}).items()}
-        typical = None
-        if "distance" in limits:
-            centre, spread = (np.array(stored[name], np.float64) for name in ("bag_centre", "bag_spread"))
-            if centre.shape != (2 * predictor.card.dim,) or spread.shape != centre.shape or not (spread > 0).all():
-                raise ValueError
-            typical = _Typical(centre, spread)
-        if not limits.keys() <= known:
-            raise ValueError
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"The checks in “{predictor.card.id}.json” are damaged.", "Restore the file or train the model again."
-        ) from None
-    return limits, typical
-
-
-def _as_range(low: float | None, high: float | None) -> _Range:
-    return -math.inf if low is None else float(low), math.inf if high is None else float(high)
-
-
-def _plain(value: float) -> float | None:
-    """A number with five significant digits as JSON knows it; it has no infinity."""
-    return float(f"{value:.5g}") if math.isfinite(value) else None
 
 
 @dataclass(frozen=True)
@@ -247,6 +157,7 @@ _CHECKS: Mapping[str, tuple[_Measure, ...]] = MappingProxyType(
             _Measure(
                 "unevenness",
                 "The strong edges are {} times the typical detail",
+                below="the detail is more even than in the pictures the model has learned from",
                 above="flat areas between sharp outlines are usual in drawings and on empty slides, not in tissue",
             ),
         ),
@@ -261,6 +172,7 @@ _CHECKS: Mapping[str, tuple[_Measure, ...]] = MappingProxyType(
                 "third_colour",
                 "Beyond the mixtures of two dyes the colours vary by {} in optical density",
                 below="colours as pure as these are usually drawn or computed, for instance by stain normalisation",
+                above="the colours are more varied than in the pictures the model has learned from",
             ),
         ),
         "distance": (

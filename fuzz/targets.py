@@ -23,15 +23,16 @@ from scipy.io import savemat
 from bag_generators import GENERATORS, TissueImage, generate, load
 from bag_generators.errors import InputError
 from bag_generators.tissue.quality import measure
-from elimipl.cards import files as model_file
-from elimipl.cards.card import Accuracy, Card, describe
+from elimipl.cards.card import Card
+from elimipl.cards.finish import finish
 from elimipl.config import Config
+from elimipl.data.candidates import Candidates
 from elimipl.data.matlab import load_bags
 from elimipl.data.zips import bags_from_zip
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
-from elimipl.scope import check
+from elimipl.scope import judge
 from elimipl.training.loop import fit
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
@@ -91,7 +92,7 @@ def _use_model(model_id: str, card: bytes, weights: bytes) -> None:
     prediction = predictor.predict(bag)
     if not np.isfinite(prediction.probabilities).all():
         raise AssertionError("a probability is not finite")
-    check(measure(image).numbers(), predictor, bag, prediction)
+    judge(measure(image).numbers(), predictor, bag, prediction)
 
 
 def _bag_file(data: bytes) -> None:
@@ -170,16 +171,9 @@ def _toy_dataset() -> BagDataset:
 def _toy_model() -> tuple[Card, bytes]:
     dataset = _toy_dataset()
     fitted = fit(dataset, Config.preset("default", hidden=8, epochs=1, batch=6), device="cpu")
-    checks = {"limits": {"tissue": [0.1, None], "distance": [None, 9.0]}, "bag_centre": [0.0] * 18}
-    card = describe(
-        fitted,
-        dataset,
-        candidate_scheme="all",
-        created_by="fuzz",
-        accuracy=Accuracy(0.9, 24, "the training bags"),
-        checks={**checks, "bag_spread": [1.0] * 18},
-    )
-    return card, model_file.pack(model_file.arrays(fitted))[0]
+    quality = measure(_toy_picture()).numbers()
+    finished = finish(fitted, dataset, Candidates(), created_by="fuzz", held_out=dataset, qualities=[quality])
+    return finished.card, finished.weights
 
 
 @cache

@@ -24,7 +24,9 @@ try:
     if data is None:
         st.info(texts.NOTHING_UPLOADED, icon=":material/upload_file:")
     else:
-        plan = make_plan(f"{method} on {data.title.lower()}", data.dataset, candidates, config, share, pace)
+        plan = make_plan(
+            f"{method} on {data.title.lower()}", data.dataset, candidates, config, share, pace, data.qualities
+        )
 except InputError as error:
     show_error(error)
 show_training(plan)

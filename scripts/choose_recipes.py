@@ -15,13 +15,14 @@ from pathlib import Path
 import numpy as np
 
 from bag_generators import GENERATORS
+from elimipl.data.candidates import Candidates
 from elimipl.training.splits import stratified_splits
 from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out
 from scripts.shipped_models.progress import Bar
 from scripts.shipped_models.pseudo_slides import slide_folds
 from scripts.shipped_models.recipes import GENTLE, RECIPES, SMALL, WIDE, Recipe
 from scripts.shipped_models.tile_sets import tile_sets
-from scripts.shipped_models.tiles import tile_bags, with_crowd
+from scripts.shipped_models.tiles import tile_bags
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -62,7 +63,7 @@ def main() -> None:
             for name, recipe in candidates(space, generator).items():
                 key = f"{space} {generator}: {name}"
                 bags = tile_bags(tiles, generator, recipe.stain, recipe.copies, Bar(key), np.arange(len(paths)))
-                outputs = held_out(with_crowd(bags), recipe.config("elimipl"), splits)
+                outputs = held_out(Candidates("crowd").given_to(bags), recipe.config("elimipl"), splits)
                 shares = [accuracy_of(*output) for output in outputs]
                 results[key] = {"accuracy": float(np.mean(shares)), "parts": shares, "tiles": len(paths)}
                 print(f"{key:<60} {np.mean(shares):.3f}  {np.round(shares, 3)}", flush=True)

@@ -8,16 +8,15 @@ on held-out training tiles: those of the splits (tissue7), or of pseudo-slides l
 """
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from bag_generators import GENERATORS
 from elimipl.cards.calibration import calibrate
-from elimipl.cards.card import Accuracy, describe, save_model
-from elimipl.predictor import Predictor
-from elimipl.scope import derive_thresholds
+from elimipl.cards.card import Accuracy
+from elimipl.cards.finish import Measured, finish
+from elimipl.data.candidates import Candidates
 from elimipl.training.loop import Fitted, fit
 from elimipl.training.splits import stratified_splits
 from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out
@@ -25,12 +24,12 @@ from scripts.shipped_models.progress import Bar
 from scripts.shipped_models.pseudo_slides import slide_folds
 from scripts.shipped_models.recipes import METHODS, RECIPES, Recipe
 from scripts.shipped_models.tile_sets import tile_sets, validation_tiles
-from scripts.shipped_models.tiles import TileSet, tile_bags, tile_qualities, with_crowd
+from scripts.shipped_models.tiles import TileSet, tile_bags, tile_qualities
 
 ROOT = Path(__file__).resolve().parents[1]
 
 SPLITS = 10
-CROWD_SEED = 0
+CROWD = Candidates("crowd", seed=0)
 
 
 def train(tiles: TileSet, data: Path, generator: str, folder: Path, qualities: list[dict[str, float]]) -> None:
@@ -39,7 +38,7 @@ def train(tiles: TileSet, data: Path, generator: str, folder: Path, qualities: l
     paths, labels = tiles.find()
     everything = np.arange(len(paths))
     bags = tile_bags(tiles, generator, recipe.stain, recipe.copies, Bar(f"{space} {generator}"), everything)
-    dataset = with_crowd(bags, CROWD_SEED)
+    dataset = CROWD.given_to(bags)
     splits = slide_folds(paths, labels, LEFT_OUT) if space == "lesion5" else stratified_splits(labels, SPLITS, seed=0)
     for method in METHODS:
         config = recipe.config(method)
@@ -49,22 +48,20 @@ def train(tiles: TileSet, data: Path, generator: str, folder: Path, qualities: l
             accuracy = _on_validation(fitted, data, generator, recipe)
         else:
             shares = [accuracy_of(*output) for output in outputs]
-            told = f"{SPLITS} random 7:3 splits by source tile"
-            accuracy = Accuracy(float(np.mean(shares)), len(paths), told, float(np.std(shares)), SPLITS)
+            split = f"{SPLITS} random 7:3 splits by source tile"
+            accuracy = Accuracy(float(np.mean(shares)), len(paths), split, float(np.std(shares)), SPLITS)
         pooled = [np.concatenate(parts) for parts in zip(*outputs, strict=True)]
         where = "left-out pseudo-slides of the training tiles" if space == "lesion5" else "the test tiles of the splits"
-        card = describe(
+        finished = finish(
             fitted,
             dataset,
-            candidate_scheme="three simulated annotators, two of three",
-            candidate_seed=CROWD_SEED,
+            CROWD,
             created_by="scripts/train_models.py",
-            accuracy=accuracy,
-            calibration=calibrate(pooled[0], pooled[1], where),
+            measured=Measured(accuracy, calibrate(pooled[0], pooled[1], where)),
+            qualities=qualities,
         )
-        originals = dataset.subset(everything)
-        checks = derive_thresholds(qualities, originals, Predictor.from_fitted(fitted, card))
-        save_model(fitted, replace(card, checks=checks), folder)
+        finished.save(folder)
+        card = finished.card
         errors = f"{card.calibration.ece_before:.3f} → {card.calibration.ece_after:.3f}"
         print(f"{card.id:<28} accuracy {accuracy.value:.3f}, calibration error {errors}", flush=True)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bag_generators import GENERATORS
 from elimipl.cards.card import Card
-from elimipl.predictor import list_models
+from elimipl.cards.files import list_models
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from elimipl.predictor import list_models
+from elimipl.cards.files import list_models
 from scripts.update_readme import filled, models_table
 
 README = Path(__file__).resolve().parents[1] / "README.md"

@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from bag_generators.errors import InputError
+from bag_generators.validation import STRICT, Whole
 
 LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE = 0.01, 100.0
 BINS = 15
@@ -31,10 +32,12 @@ class Calibration:
     One number fitted on n bags: on other bags the error after it is a little larger than `ece_after`.
     """
 
+    __pydantic_config__ = STRICT
+
     temperature: float
     ece_before: float
     ece_after: float
-    n: int
+    n: Whole
     fitted_on: str
     kind: str = "temperature"
 

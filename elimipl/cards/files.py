@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from safetensors import SafetensorError
@@ -19,10 +18,7 @@ from safetensors.numpy import load, save
 from bag_generators.assets import assets
 from bag_generators.errors import InputError
 from bag_generators.storage import write_whole
-
-if TYPE_CHECKING:
-    from elimipl.cards.card import Card
-    from elimipl.training.loop import Fitted
+from elimipl.cards.card import Card
 
 SHIPPED = assets("models")
 _RESTORE = "Restore it with “git checkout -- assets/models”, or train the model again."
@@ -30,9 +26,9 @@ _RESTORE = "Restore it with “git checkout -- assets/models”, or train the mo
 _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
-def weights_path(card_path: Path) -> Path:
-    """Where the weights of a card lie."""
-    return card_path.with_suffix(".safetensors")
+def weights_path(card: Card, folder: Path | None = None) -> Path:
+    """Where the weights of a card lie; its id is safe in a path."""
+    return (folder or SHIPPED) / f"{card.id}.safetensors"
 
 
 def card_paths(folder: Path | None = None) -> dict[str, Path]:
@@ -56,38 +52,46 @@ def find_card(model_id: str, folder: Path | None = None) -> Path:
     return paths[model_id]
 
 
-def arrays(fitted: Fitted) -> dict[str, np.ndarray]:
-    """Everything of a fitted model that is a number: the network's parameters and the feature scaling."""
-    network = {f"network.{name}": value.cpu().numpy() for name, value in fitted.network.state_dict().items()}
-    scaler = fitted.scaler
-    return {
-        **network,
-        "scaler.shift": scaler.shift,
-        "scaler.scale": scaler.scale,
-        "scaler.limit": np.array([scaler.limit]),
-    }
+def list_models(folder: Path | None = None) -> tuple[Card, ...]:
+    """The cards of all models in `folder` (left out: the ones that ship), ordered by id."""
+    return tuple(Card.read(path) for path in card_paths(folder).values())
 
 
-def pack(values: Mapping[str, np.ndarray]) -> tuple[bytes, str]:
-    """The content of a weights file and its sha256; equal weights give equal bytes."""
-    content = save({name: np.ascontiguousarray(array) for name, array in values.items()})
-    return content, hashlib.sha256(content).hexdigest()
+def usable_models(folder: Path | None = None) -> tuple[tuple[Card, ...], tuple[InputError, ...]]:
+    """The cards that can be read, and what is wrong with each of the others: one bad file spoils no good one."""
+    cards, problems = [], []
+    for path in card_paths(folder).values():
+        try:
+            cards.append(Card.read(path))
+        except InputError as error:
+            problems.append(error)
+    return tuple(cards), tuple(problems)
 
 
-def files(card: Card, weights: bytes) -> dict[str, bytes]:
+def packed(values: Mapping[str, np.ndarray]) -> bytes:
+    """The content of a weights file; equal weights give equal bytes."""
+    return save({name: np.ascontiguousarray(array) for name, array in values.items()})
+
+
+def sha256_of(weights: bytes) -> str:
+    """What a card knows its weights by."""
+    return hashlib.sha256(weights).hexdigest()
+
+
+def model_files(card: Card, weights: bytes) -> dict[str, bytes]:
     """The two files of a model by their names, weights first."""
     text = json.dumps(card.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     return {f"{card.id}.safetensors": weights, f"{card.id}.json": text.encode()}
 
 
-def write(card: Card, weights: bytes, folder: Path) -> Path:
+def write_model(card: Card, weights: bytes, folder: Path) -> Path:
     """Write weights and card (in this order: a card never lies there without its weights); the card's path."""
-    for (name, content), what in zip(files(card, weights).items(), ("The model", "The model card"), strict=True):
+    for (name, content), what in zip(model_files(card, weights).items(), ("The model", "The model card"), strict=True):
         write_whole(folder / name, content, what)
     return folder / f"{card.id}.json"
 
 
-def read(card: Card, path: Path) -> dict[str, np.ndarray]:
+def read_weights(card: Card, path: Path) -> dict[str, np.ndarray]:
     """The arrays of a weights file that is exactly the one its card describes."""
     try:
         content = path.read_bytes()
@@ -97,7 +101,7 @@ def read(card: Card, path: Path) -> dict[str, np.ndarray]:
         raise InputError(
             f"The weights “{path.name}” can't be read ({error.strerror}).", "Check the rights of the file."
         ) from None
-    found = hashlib.sha256(content).hexdigest()
+    found = sha256_of(content)
     if found != card.sha256:
         raise InputError(
             f"{_diagnosis(content, path.name)}; the card “{card.id}.json” expects sha256 {card.sha256[:12]}…, "

@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,10 @@ from tqdm import tqdm
 
 from bag_generators.errors import InputError
 from elimipl.config import CHOICES, Config
-from elimipl.data.crowd import simulate, uniform_false_positives
+from elimipl.data.candidates import Candidates
 from elimipl.data.matlab import load_bags
-from elimipl.dataset import BagDataset
+from elimipl.dataset import UNLABELLED, BagDataset
 from elimipl.model.device import resolve_device
-
-
-@dataclass(frozen=True, eq=False)
-class Bags:
-    """A data set and, in words, where its candidate sets come from."""
-
-    dataset: BagDataset
-    candidate_scheme: str
-    candidate_seed: int | None
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
@@ -59,26 +49,29 @@ def add_candidates(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=0.0,
         metavar="SIZE",
-        help="candidate sets of three simulated annotators, SIZE labels on average (left out: the paper's 2.08)",
+        help="candidate sets of three simulated annotators, SIZE labels on average (the paper's 2.08 unless given)",
     )
     parser.add_argument("--candidate-seed", type=int, default=0, metavar="SEED", help="seed of --r or --crowd")
 
 
 def load_data(path: Path) -> BagDataset:
     """The bags in a file of this program or of the authors."""
-    return load_bags(path) if path.suffix.lower() == ".mat" else BagDataset.load(path)
+    dataset = load_bags(path) if path.suffix.lower() == ".mat" else BagDataset.load(path)
+    if dataset.label_space == UNLABELLED:
+        raise InputError(
+            f"Nobody has labelled the bags in “{path}”.",
+            "Put the pictures into a folder for each class and use “python -m elimipl bags”.",
+        )
+    return dataset
 
 
-def with_candidates(dataset: BagDataset, args: argparse.Namespace, otherwise: str) -> Bags:
-    """The data set with the candidate sets asked for, or with its own; `otherwise` says where those come from."""
-    seed: int = args.candidate_seed
+def candidates_from(args: argparse.Namespace) -> Candidates:
+    """The candidate sets asked for; otherwise the data's own."""
     if args.r is not None:
-        candidates = uniform_false_positives(dataset.labels, dataset.n_classes, args.r, seed)
-        return Bags(dataset.with_candidates(candidates), f"true label and {args.r} random others", seed)
+        return Candidates("random", r=args.r, seed=args.candidate_seed)
     if args.crowd is not None:
-        crowd = simulate(dataset.labels, dataset.label_space, target_size=args.crowd or None, seed=seed)
-        return Bags(dataset.with_candidates(crowd.candidates), "three simulated annotators, two of three", seed)
-    return Bags(dataset, otherwise, None)
+        return Candidates("crowd", seed=args.candidate_seed, size=args.crowd or None)
+    return Candidates()
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +80,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epochs", type=int, metavar="T")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--lr", type=float, help="learning rate")
-    parser.add_argument("--batch", type=int, help="bags a step")
+    parser.add_argument("--batch", type=int, help="bags per step")
     parser.add_argument("--hidden", type=int, metavar="L", help="width of the embedding")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting of the training"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from elimipl.cards.card import Card
-from elimipl.cards.files import card_paths
+from elimipl.cards.files import list_models
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line a model."""
-    cards = [Card.read(path) for path in card_paths(args.folder).values()]
+    cards = list_models(args.folder)
     if args.json:
         print(json.dumps([_entry(card) for card in cards], indent=2, ensure_ascii=False))
         return 0
@@ -38,6 +38,7 @@ def _entry(card: Card) -> dict[str, Any]:
         "method": card.method,
         "generator": card.generator,
         "label_space": card.label_space.id,
+        "pictures": card.pictures,
         "accuracy": None if measured is None else measured.value,
         "accuracy_n": None if measured is None else measured.n,
         "accuracy_on": None if measured is None else measured.split,

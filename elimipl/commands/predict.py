@@ -1,4 +1,4 @@
-"""Classify pictures: one JSON line a file, in the order given, with label, probabilities, attention and notes."""
+"""Classify pictures: one JSON line a file, in the order given: label, probabilities, attention, checks, notes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 from bag_generators import Bag
 from bag_generators.formats import in_words
-from bag_generators.parallel import generate_with_notes
+from bag_generators.parallel import Outcome, generate_with_notes
 from elimipl.commands import arguments
 from elimipl.predictor import Predictor
+from elimipl.scope import judge
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,11 +29,10 @@ def run(args: argparse.Namespace) -> int:
     predictor = Predictor.load(args.model, args.folder)
     card = predictor.card
     failed = False
-    outcomes = generate_with_notes(card.generator, args.files, args.workers, **card.generator_params)
+    outcomes = generate_with_notes(card.generator, args.files, args.workers, with_quality=True, **card.generator_params)
     with arguments.progress_bar(args, len(args.files), "predict", "picture") as bar:
         for file, outcome in outcomes:
-            made = outcome.result
-            line = _line(predictor, made, outcome.notes) if isinstance(made, Bag) else {"error": str(made)}
+            line = _line(predictor, outcome)
             failed |= "error" in line
             bar.update()
             named = {"file": str(file).encode("utf-8", "replace").decode(), "model": card.id}
@@ -40,7 +40,11 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _line(predictor: Predictor, bag: Bag, notes: tuple[str, ...]) -> dict[str, Any]:
+def _line(predictor: Predictor, outcome: Outcome) -> dict[str, Any]:
+    """What is said about one file; `in_scope` is null where the model came without limits to check by."""
+    bag = outcome.result
+    if not isinstance(bag, Bag) or outcome.quality is None:
+        return {"error": str(bag)}
     prediction = predictor.predict(bag)
     names = prediction.label_space.names
     return {
@@ -48,5 +52,6 @@ def _line(predictor: Predictor, bag: Bag, notes: tuple[str, ...]) -> dict[str, A
         "probability": prediction.probability,
         "probabilities": dict(zip(names, prediction.probabilities.tolist(), strict=True)),
         "attention": prediction.attention.tolist(),
-        "notes": list(notes),
+        **judge(outcome.quality.numbers(), predictor, bag, prediction).to_dict(),
+        "notes": list(outcome.notes),
     }

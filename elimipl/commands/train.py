@@ -1,4 +1,4 @@
-"""Train a model on a bag data set and write its two files, with the accuracy and calibration on held-out bags."""
+"""Train a model on a bag data set and write its two files: weights, and a card with what held-out bags tell."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from types import FrameType
 
 from bag_generators.errors import InputError
 from bag_generators.storage import check_writable
-from elimipl.cards.calibration import Calibration, calibrate
-from elimipl.cards.card import Accuracy, Card, describe, save_model
+from elimipl.cards.card import check_id
+from elimipl.cards.finish import Finished, finish
 from elimipl.commands import STOPPED, arguments
 from elimipl.dataset import BagDataset
-from elimipl.training.loop import Fitted, fit
+from elimipl.training.loop import fit
 from elimipl.training.reports import EpochReport
 from elimipl.training.splits import stratified_splits
 
@@ -48,8 +48,11 @@ def run(args: argparse.Namespace) -> int:
     if args.resume and args.checkpoint is None:
         raise InputError("There is no checkpoint to resume from.", "Name its file with --checkpoint.")
     config = arguments.config_from(args)
-    bags = arguments.with_candidates(arguments.load_data(args.data), args, "as in the data set")
-    training, held_out = _divided(bags.dataset, args.held_out, config.seed)
+    if args.id:
+        check_id(args.id)
+    candidates = arguments.candidates_from(args)
+    dataset = candidates.given_to(arguments.load_data(args.data))
+    training, held_out = _divided(dataset, args.held_out, config.seed)
     check_writable(args.out / "model", "The model")
     with arguments.progress_bar(args, config.epochs, config.method, "epoch") as bar, _stop_request() as stop:
 
@@ -73,31 +76,23 @@ def run(args: argparse.Namespace) -> int:
         further = "Go on with --resume." if args.checkpoint else "No model was written."
         print(f"Stopped after epoch {len(fitted.history)} of {config.epochs}. {further}")
         return STOPPED
-    accuracy, calibration = _measured(fitted, held_out)
-    card = describe(
-        fitted,
-        training,
-        candidate_scheme=bags.candidate_scheme,
-        candidate_seed=bags.candidate_seed,
-        created_by="python -m elimipl train",
-        model_id=args.id,
-        accuracy=accuracy,
-        calibration=calibration,
+    finished = finish(
+        fitted, training, candidates, created_by="python -m elimipl train", held_out=held_out, model_id=args.id
     )
-    path = _saved(fitted, card, args.out)
+    path, accuracy = _saved(finished, args.out), finished.card.accuracy
     said = "nothing held out" if accuracy is None else f"accuracy {accuracy.value:.3f} on {accuracy.n} held-out bags"
-    print(f"{path}: {card.id}, {said}.")
+    print(f"{path}: {finished.card.id}, {said}.")
     return 0
 
 
-def _saved(fitted: Fitted, card: Card, folder: Path) -> Path:
+def _saved(finished: Finished, folder: Path) -> Path:
     """Where the card was written; the folder for temporary files when its own can't be written any more."""
     try:
-        return save_model(fitted, card, folder)
+        return finished.save(folder)
     except InputError as error:
         elsewhere = Path(tempfile.mkdtemp(prefix="elimipl-"))
         try:
-            path = save_model(fitted, card, elsewhere)
+            path = finished.save(elsewhere)
         except InputError:
             shutil.rmtree(elsewhere, ignore_errors=True)
             raise error from None
@@ -115,18 +110,6 @@ def _divided(dataset: BagDataset, share: float, seed: int) -> tuple[BagDataset, 
         raise InputError("Some bags have no true label to measure on.", "Train on all of them with --held-out 0.")
     train, test = stratified_splits(dataset.labels, 1, 1 - share, seed, dataset.groups)[0]
     return dataset.subset(train), dataset.subset(test)
-
-
-def _measured(fitted: Fitted, held_out: BagDataset | None) -> tuple[Accuracy | None, Calibration | None]:
-    if held_out is None:
-        return None, None
-    outputs = fitted.predict(held_out)
-    right = outputs.accuracy(held_out.labels)
-    said = "held-out bags of other pictures than the training bags"
-    return (
-        None if right is None else Accuracy(right, len(held_out), said),
-        calibrate(outputs.probabilities, held_out.labels, said),
-    )
 
 
 def _numbers(report: EpochReport) -> dict[str, str]:

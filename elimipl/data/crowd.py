@@ -1,8 +1,4 @@
-"""Where candidate sets come from: three simulated annotators, or false positives drawn at random.
-
-The paper's CRC-MIPL tiles were labelled by three crowd workers. A label named by at least two of the three
-enters the candidate set S; if no label is, each worker's top label does. The true label is always in S.
-"""
+"""Three simulated annotators, and false positives drawn at random; `elimipl.data.candidates` gives them to bags."""
 
 from __future__ import annotations
 
@@ -23,8 +19,8 @@ _SURE, _DOUBTFUL = -20.0, 40.0  # beyond these the answers no longer change
 
 # How often one class is taken for the other at first sight, both ways round; every other pair: _RARELY.
 _RARELY = 0.01
-_TAKEN_FOR: Mapping[LabelSpace, Mapping[tuple[str, str], float]] = {
-    TISSUE7: {
+_TAKEN_FOR: Mapping[tuple[str, ...], Mapping[tuple[str, str], float]] = {
+    TISSUE7.names: {
         ("STR", "MUS"): 0.16,
         ("TUM", "NORM"): 0.14,
         ("DEB", "MUC"): 0.12,
@@ -34,7 +30,7 @@ _TAKEN_FOR: Mapping[LabelSpace, Mapping[tuple[str, str], float]] = {
         ("LYM", "DEB"): 0.05,
         ("MUC", "STR"): 0.05,
     },
-    LESION5: {
+    LESION5.names: {
         ("tubular_adenoma", "villous_adenoma"): 0.16,
         ("serrated_adenoma", "tubular_adenoma"): 0.11,
         ("serrated_adenoma", "villous_adenoma"): 0.11,
@@ -66,7 +62,7 @@ def confusion_matrix(label_space: LabelSpace) -> np.ndarray:
     Tissue and lesion classes have look-alikes; in any other label space all mistakes are equally likely.
     """
     k = len(label_space)
-    pairs = _TAKEN_FOR.get(label_space)
+    pairs = _TAKEN_FOR.get(label_space.names)
     matrix = np.full((k, k), _RARELY if pairs else 0.3 / (k - 1))
     for (one, other), chance in (pairs or {}).items():
         i, j = label_space.index(one), label_space.index(other)
@@ -173,7 +169,10 @@ def _answers(impressions: np.ndarray, truth: np.ndarray, doubt: float) -> Crowd:
 
 
 def two_of_three(votes: np.ndarray, tops: np.ndarray) -> np.ndarray:
-    """The paper's rule: labels named by at least two annotators or, if there are none, everybody's top label.
+    """How three crowd workers make a candidate set S of the paper's CRC-MIPL.
+
+    A label named by at least two of the three enters S; if there is none, each worker's top label does. That the true
+    label is always in S is seen to by `simulate`, which shows a tile again until it is.
 
     `votes` is (3, m, k) bool, `tops` (3, m); returns S as (m, k) bool.
     """

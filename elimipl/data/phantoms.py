@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from bag_generators import InputError, TissueImage, generate
 from bag_generators.tissue.phantom import PHANTOM_KINDS, Phantom, draw, instance_truth
+from bag_generators.tissue.quality import measure
 from elimipl.data.crowd import uniform_false_positives
+from elimipl.data.pictures import PHANTOM_SOURCE, PHANTOMS, pictures_of
 from elimipl.dataset import BagDataset
 from elimipl.labels import TISSUE7
 
+MEASURED = 35
+"""Phantoms that are drawn again for their pixel measures, some seconds of work; all of them would say hardly more."""
 SEEDS_APART = 1_000_000  # phantoms of two data sets never share a background below this many bags
 
 
@@ -51,7 +58,7 @@ def build_phantoms(
         generator=generator,
         params=dict(bags[0].params),
         names=tuple(names),
-        source=f"Phantoms drawn by this project (bag_generators.tissue.phantom), {per_class} a class, seed {seed}",
+        source=f"{PHANTOM_SOURCE} (bag_generators.tissue.phantom), {per_class} a class, seed {seed}",
         licence="MIT",
     )
 
@@ -66,6 +73,25 @@ def redraw(name: str) -> Phantom:
     if kind not in PHANTOM_KINDS or not number.isdecimal():
         raise InputError(f"“{name}” is not the name of a phantom.", "Give a name such as “TUM phantom 12”.")
     return draw(kind, int(number))
+
+
+def phantom_qualities(dataset: BagDataset) -> tuple[dict[str, float], ...]:
+    """Pixel measures of the phantoms behind a data set, drawn again; none for bags of anything else.
+
+    Where there are many, `MEASURED` of them spread over the data set stand for all.
+    """
+    if pictures_of(dataset.generator, dataset.source) != PHANTOMS:
+        return ()
+    chosen = np.unique(np.linspace(0, len(dataset) - 1, MEASURED).round().astype(int))
+    try:
+        return tuple(dict(_quality(dataset.names[i])) for i in chosen)
+    except InputError:  # somebody gave the bags other names: their pictures can't be drawn again
+        return ()
+
+
+@lru_cache(maxsize=2000)
+def _quality(name: str) -> tuple[tuple[str, float], ...]:
+    return tuple(measure(TissueImage.from_array(redraw(name).pixels)).numbers().items())
 
 
 def _name(phantom: Phantom) -> str:

@@ -26,6 +26,7 @@ from bag_generators.formats import (
     MOST_ZIP_PICTURES,
     extensions,
 )
+from bag_generators.tissue.quality import measure
 from elimipl.data.tiles import space_of
 from elimipl.dataset import BagDataset
 
@@ -44,6 +45,8 @@ class ZipBags:
 
     dataset: BagDataset
     refused: tuple[tuple[str, InputError], ...]
+    qualities: tuple[dict[str, float], ...]
+    """Pixel measures of the pictures that were used."""
 
 
 def bags_from_zip(
@@ -60,12 +63,15 @@ def bags_from_zip(
         bags: list[Bag] = []
         kept: list[PurePosixPath] = []
         refused: list[tuple[str, InputError]] = []
+        qualities: list[dict[str, float]] = []
         left = MOST_ZIP_BYTES
         for done, (entry, name) in enumerate(pictures, start=1):
             pixels = _unpacked(archive, entry, min(MAX_BYTES, left))
             left -= len(pixels)
             try:
-                bags.append(generate(generator, load(pixels), **params))
+                image = load(pixels)
+                bags.append(generate(generator, image, **params))
+                qualities.append(measure(image).numbers())
                 kept.append(name)
             except InputError as error:
                 refused.append((str(name), error))
@@ -84,7 +90,7 @@ def bags_from_zip(
         names=tuple(str(name) for name in kept),
         source="an uploaded zip file of class folders",
     )
-    return ZipBags(dataset, tuple(refused))
+    return ZipBags(dataset, tuple(refused), tuple(qualities))
 
 
 def _opened(content: bytes) -> zipfile.ZipFile:

@@ -8,8 +8,10 @@ import pytest
 
 from bag_generators import Bag, TissueImage, generate
 from elimipl.cards.calibration import calibrate
-from elimipl.cards.card import Accuracy, Card, describe, save_model
+from elimipl.cards.card import Accuracy, Card
+from elimipl.cards.finish import Finished, Measured, finish
 from elimipl.config import Config
+from elimipl.data.candidates import Candidates
 from elimipl.data.crowd import uniform_false_positives
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
@@ -51,31 +53,31 @@ def toy_fitted(toy_dataset: BagDataset) -> Fitted:
 
 
 @pytest.fixture(scope="session")
-def toy_card(toy_dataset: BagDataset, toy_fitted: Fitted) -> Card:
+def toy_finished(toy_dataset: BagDataset, toy_fitted: Fitted) -> Finished:
     probabilities = toy_fitted.predict(toy_dataset).probabilities
-    return describe(
-        toy_fitted,
-        toy_dataset,
-        candidate_scheme="one random false positive",
-        candidate_seed=0,
-        created_by="tests/elimipl/conftest.py",
-        accuracy=Accuracy(0.9, 24, "the training bags"),
-        calibration=calibrate(probabilities, toy_dataset.labels, "the training bags"),
-        checks={"blur": 0.5},
+    measured = Measured(
+        Accuracy(0.9, 24, "the training bags"), calibrate(probabilities, toy_dataset.labels, "the training bags")
     )
+    created_by = "tests/elimipl/conftest.py"
+    return finish(toy_fitted, toy_dataset, Candidates("random"), created_by=created_by, measured=measured)
+
+
+@pytest.fixture(scope="session")
+def toy_card(toy_finished: Finished) -> Card:
+    return toy_finished.card
 
 
 @pytest.fixture
-def toy_folder(toy_fitted: Fitted, toy_card: Card, tmp_path: Path) -> Path:
+def toy_folder(toy_finished: Finished, tmp_path: Path) -> Path:
     """A folder with the toy model's two files, fresh for every test."""
     folder = tmp_path / "models"
-    save_model(toy_fitted, toy_card, folder)
+    toy_finished.save(folder)
     return folder
 
 
 @pytest.fixture(scope="session")
-def toy_predictor(toy_fitted: Fitted, toy_card: Card) -> Predictor:
-    return Predictor.from_fitted(toy_fitted, toy_card)
+def toy_predictor(toy_finished: Finished) -> Predictor:
+    return toy_finished.predictor
 
 
 @pytest.fixture(scope="session")

@@ -12,14 +12,14 @@ import pytest
 from safetensors.numpy import save
 
 from bag_generators.errors import InputError
-from elimipl.cards import files as model_file
 from elimipl.cards.card import Card
+from elimipl.cards.files import packed, sha256_of
+from elimipl.cards.finish import _arrays
 from elimipl.data import zips as tile_zip
 from elimipl.data.zips import bags_from_zip
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
-from elimipl.scope import check
 
 SPACE = {"id": "toy", "names": ["a", "b"], "colours": ["#000000", "#FFFFFF"], "descriptions": ["", ""], "source": ""}
 
@@ -29,7 +29,7 @@ def test_numbers_without_end_on_a_card(toy_card, path, value):
     values = copy.deepcopy(toy_card.to_dict())
     *above, name = path.split(".")
     (values[above[0]] if above else values)[name] = value
-    with pytest.raises(InputError, match=r"is not a|can't read"):
+    with pytest.raises(InputError, match=r"is not a|can't read|damaged at “dim”"):
         Card.from_dict(values)
 
 
@@ -41,12 +41,18 @@ def test_half_a_surrogate_pair_on_a_card_is_noticed_before_it_is_shown(toy_folde
         Card.read(path)
 
 
-def test_limits_without_end_on_a_card(toy_predictor, toy_bag):
-    card = copy.copy(toy_predictor.card)
-    object.__setattr__(card, "checks", {"limits": {"tissue": [10**400, None]}})
-    model = Predictor(toy_predictor.network, toy_predictor.scaler, card)
-    with pytest.raises(InputError, match=r"checks in .* are damaged"):
-        check({"tissue": 1.0}, model, toy_bag, model.predict(toy_bag))
+def test_limits_without_end_on_a_card(toy_card):
+    with pytest.raises(InputError, match=r"“checks.limits.tissue.0” .* is not a number"):
+        Card.from_dict({**toy_card.to_dict(), "checks": {"limits": {"tissue": [10**400, None]}}})
+
+
+def test_a_card_nested_without_end(toy_folder, toy_card):
+    path = toy_folder / "toy-row-elimipl.json"
+    text = json.dumps({**toy_card.to_dict(), "config": {"a": 0}})
+    for depth in (300, 100_000):
+        path.write_text(text.replace('"a": 0', f'"a": {"[" * depth}{"]" * depth}'), encoding="utf-8")
+        with pytest.raises(InputError, match=r"The model card “toy-row-elimipl.json”"):
+            Card.read(path)
 
 
 @pytest.mark.parametrize(
@@ -62,11 +68,11 @@ def test_limits_without_end_on_a_card(toy_predictor, toy_bag):
     ],
 )
 def test_weights_no_model_can_work_with(toy_folder, toy_fitted, toy_card, name, harm):
-    arrays = model_file.arrays(toy_fitted)
+    arrays = _arrays(toy_fitted)
     name = name if name in arrays else next(key for key in arrays if key.startswith("network."))
-    content, digest = model_file.pack({**arrays, name: harm(arrays[name])})
+    content = packed({**arrays, name: harm(arrays[name])})
     (toy_folder / "toy-row-elimipl.safetensors").write_bytes(content)
-    card = {**toy_card.to_dict(), "sha256": digest}
+    card = {**toy_card.to_dict(), "sha256": sha256_of(content)}
     (toy_folder / "toy-row-elimipl.json").write_text(json.dumps(card), encoding="utf-8")
     with pytest.raises(InputError, match=f"numbers in “{name}” that no model can work with"):
         Predictor.load("toy-row-elimipl", toy_folder)
@@ -95,7 +101,7 @@ def test_a_card_and_weights_that_agree_on_nonsense(toy_folder, toy_card):
     ids=str,
 )
 def test_label_spaces_of_wrong_types(change):
-    with pytest.raises(InputError, match="label space is damaged"):
+    with pytest.raises(InputError, match="of the label space is not a"):
         LabelSpace.from_dict({**SPACE, **change})
 
 

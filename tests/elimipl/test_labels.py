@@ -54,5 +54,5 @@ def test_an_unknown_class_is_answered_with_the_known_ones():
 
 @pytest.mark.parametrize("values", [{}, {"id": "x"}, {**TISSUE7.to_dict(), "extra": 1}, ["tissue7"], None])
 def test_a_damaged_description_is_refused(values):
-    with pytest.raises(InputError, match="damaged"):
+    with pytest.raises(InputError, match="The label space"):
         LabelSpace.from_dict(values)

@@ -14,11 +14,13 @@ from safetensors.numpy import load_file, save
 from bag_generators import generate
 from bag_generators.errors import InputError
 from elimipl.cards.calibration import temper
-from elimipl.cards.card import describe, save_model
+from elimipl.cards.files import list_models
+from elimipl.cards.finish import finish
 from elimipl.config import Config
+from elimipl.data.candidates import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
-from elimipl.predictor import Predictor, list_models
+from elimipl.predictor import Predictor
 from elimipl.training.loop import fit
 
 ID = "toy-row-elimipl"
@@ -53,9 +55,9 @@ def test_the_saved_model_is_the_fitted_one(toy_folder, toy_fitted, toy_dataset, 
 def test_every_kind_of_model_survives_its_file(preset, method, toy_dataset, toy_card, toy_bag, tmp_path):
     config = Config.preset(preset, method=method, hidden=8, epochs=1, scaling="robust")
     fitted = fit(toy_dataset, config, device="cpu")
-    card = describe(fitted, toy_dataset, candidate_scheme="", created_by="")
-    save_model(fitted, card, tmp_path)
-    fresh, loaded = Predictor.from_fitted(fitted, card), Predictor.load(card.id, tmp_path)
+    finished = finish(fitted, toy_dataset, Candidates(), created_by="")
+    finished.save(tmp_path)
+    fresh, loaded = finished.predictor, Predictor.load(finished.card.id, tmp_path)
     assert np.array_equal(fresh.predict(toy_bag).raw, loaded.predict(toy_bag).raw)
 
 
@@ -194,7 +196,7 @@ def test_a_foreign_file_whose_sum_was_entered_in_the_card(toy_folder, content):
 
 
 def test_weights_of_another_dimension(toy_folder):
-    rewrite_card(toy_folder, dim=10)
+    rewrite_card(toy_folder, dim=10, checks={})
     said = refusal(toy_folder)
     assert "doesn't fit its card" in said
     assert "“network.embed.weight” should be 32×10 for 10 features and 3 classes, but is 32×9" in said

@@ -13,12 +13,16 @@ import skimage.data
 from bag_generators import Bag, InputError, TissueImage, generate, load
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from bag_generators.tissue.quality import measure
-from elimipl.cards.card import Card, describe, save_model
+from elimipl.cards.card import Card
+from elimipl.cards.files import write_model
+from elimipl.cards.finish import Finished, finish
+from elimipl.cards.limits import Limits, derive_limits, relative_entropy
 from elimipl.config import Config
+from elimipl.data.candidates import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
-from elimipl.scope import check, derive_thresholds, in_scope, relative_entropy
+from elimipl.scope import Verdict, judge
 from elimipl.training.loop import fit
 
 LIMITS = {
@@ -39,16 +43,20 @@ GOOD = {
 NAMES = ["size", "tissue", "blur", "colour", "distance", "entropy"]
 
 
-def with_checks(predictor: Predictor, checks: dict) -> Predictor:
-    return Predictor(predictor.network, predictor.scaler, replace(predictor.card, checks=checks))
+def with_checks(predictor: Predictor, checks: Limits, **changes: object) -> Predictor:
+    return Predictor(predictor.network, predictor.scaler, replace(predictor.card, checks=checks, **changes))
+
+
+def check(*asked: object) -> tuple:
+    return judge(*asked).checks
 
 
 @pytest.fixture
 def guarded(toy_predictor: Predictor, toy_bag: Bag) -> Predictor:
     """The toy model with round limits and the toy bag in the middle of its training bags."""
     features = toy_bag.features.astype(float)
-    centre = [*features.mean(axis=0), *features.std(axis=0)]
-    return with_checks(toy_predictor, {"limits": LIMITS, "bag_centre": centre, "bag_spread": [2.0] * len(centre)})
+    centre = (*features.mean(axis=0), *features.std(axis=0))
+    return with_checks(toy_predictor, Limits(LIMITS, centre, (2.0,) * len(centre)))
 
 
 def certain(probabilities: tuple[float, ...] = (1.0, 0.0, 0.0)) -> SimpleNamespace:
@@ -60,9 +68,10 @@ def moved(bag: Bag, by: float) -> Bag:
 
 
 def test_a_good_picture_passes_six_checks_in_their_order(guarded, toy_bag):
-    checks = check(GOOD, guarded, toy_bag, certain())
+    verdict = judge(GOOD, guarded, toy_bag, certain())
+    checks = verdict.checks
     assert [one.name for one in checks] == NAMES
-    assert in_scope(checks)
+    assert verdict.in_scope is True
     assert checks[1].reason == "93 % of the picture is not bare glass, expected at least 50 %."
 
 
@@ -94,25 +103,25 @@ def test_a_good_picture_passes_six_checks_in_their_order(guarded, toy_bag):
     ],
 )
 def test_one_bad_measure_fails_its_check_alone_and_says_why(guarded, toy_bag, name, measure_name, value, limit, reason):
-    checks = check({**GOOD, measure_name: value}, guarded, toy_bag, certain())
-    failed = [one for one in checks if not one.passed]
+    verdict = judge({**GOOD, measure_name: value}, guarded, toy_bag, certain())
+    failed = verdict.failed
     assert [one.name for one in failed] == [name]
     assert (failed[0].value, failed[0].limit) == (value, limit)
     assert re.search(reason, failed[0].reason)
     assert failed[0].reason.endswith(".")
-    assert not in_scope(checks)
+    assert verdict.in_scope is False
 
 
 @pytest.mark.parametrize(("name", "pair"), [entry for entry in LIMITS.items() if entry[0] in GOOD])
 def test_a_value_on_its_limit_passes(guarded, toy_bag, name, pair):
     for limit in pair:
         if limit is not None:
-            assert in_scope(check({**GOOD, name: limit}, guarded, toy_bag, certain()))
+            assert judge({**GOOD, name: limit}, guarded, toy_bag, certain()).in_scope
 
 
 def test_a_measure_that_is_no_number_never_passes(guarded, toy_bag):
     for name in GOOD:
-        assert not in_scope(check({**GOOD, name: float("nan")}, guarded, toy_bag, certain()))
+        assert judge({**GOOD, name: float("nan")}, guarded, toy_bag, certain()).in_scope is False
 
 
 def test_distance_is_the_root_mean_square_of_standard_scores(guarded, toy_bag):
@@ -138,8 +147,17 @@ def test_relative_entropy_runs_from_certain_to_guessing(k):
     assert relative_entropy(np.full(k, 1 / k)) == pytest.approx(1)
 
 
-def test_a_card_without_limits_gives_no_checks(toy_predictor, toy_bag):
-    assert check(GOOD, with_checks(toy_predictor, {}), toy_bag, certain()) == ()
+def test_a_card_without_limits_checks_nothing_and_says_so(toy_predictor, toy_bag):
+    verdict = judge(GOOD, with_checks(toy_predictor, Limits()), toy_bag, certain())
+    assert verdict == Verdict((), tuple(NAMES))
+    assert verdict.in_scope is None
+    assert verdict.to_dict() == {"in_scope": None, "checks": [], "not_checked": NAMES}
+
+
+def test_a_model_of_drawings_says_so_where_a_check_fails(guarded, toy_bag):
+    drawn = with_checks(guarded, guarded.card.checks, pictures="drawn phantoms")
+    said = judge({**GOOD, "third_colour": 0.00081}, drawn, toy_bag, certain()).failed[0].reason
+    assert said.endswith("This model has learned from drawn phantoms only.")
 
 
 @pytest.mark.parametrize(
@@ -155,38 +173,46 @@ def test_a_card_without_limits_gives_no_checks(toy_predictor, toy_bag):
         {"limits": {"distance": [None, 3.0]}, "bag_centre": [0.0] * 18, "bag_spread": [0.0] * 18},
     ],
 )
-def test_damaged_limits_are_refused_by_the_name_of_the_card(toy_predictor, toy_bag, damage):
-    with pytest.raises(InputError, match=r"“toy-row-elimipl\.json” are damaged"):
-        check(GOOD, with_checks(toy_predictor, damage), toy_bag, certain())
+def test_damaged_limits_are_refused_with_the_card(toy_card, damage):
+    with pytest.raises(InputError, match=r"“x\.json”.*check|check.*“x\.json”"):
+        Card.from_dict({**toy_card.to_dict(), "checks": damage}, "The model card “x.json”")
+
+
+def limits_of(dataset: BagDataset, predictor: Predictor, qualities: list[dict[str, float]]) -> Limits:
+    answers = [one.probabilities for one in predictor.predict_dataset(dataset)]
+    return derive_limits(qualities, [dataset.bag(i) for i in range(len(dataset))], answers)
 
 
 def test_derived_limits_live_in_the_card_and_pass_the_training_bags(
-    toy_dataset, toy_fitted, toy_card, toy_predictor, draw_toy_picture, tmp_path
+    toy_dataset, toy_finished: Finished, draw_toy_picture, tmp_path
 ):
     names = toy_dataset.label_space.names
     pictures = [draw_toy_picture(names[label], seed) for seed, label in enumerate(toy_dataset.labels)]
     qualities = [measure(picture).numbers() for picture in pictures]
-    checks = derive_thresholds(qualities, toy_dataset, toy_predictor)
-    path = save_model(toy_fitted, replace(toy_card, checks=checks), tmp_path)
-    assert Card.read(path).checks == checks
-    assert len(json.dumps(checks)) < 20_000
+    limits = limits_of(toy_dataset, toy_finished.predictor, qualities)
+    card = replace(toy_finished.card, checks=limits)
+    path = write_model(card, toy_finished.weights, tmp_path)
+    assert Card.read(path).checks == limits
+    assert len(json.dumps(card.to_dict()["checks"])) < 20_000
 
-    predictor = Predictor.load(toy_card.id, tmp_path)
+    predictor = Predictor.load(card.id, tmp_path)
     bags = [generate("row", picture) for picture in pictures]
-    verdicts = [check(q, predictor, bag, predictor.predict(bag)) for q, bag in zip(qualities, bags, strict=True)]
-    assert all(len(verdict) == 6 for verdict in verdicts)
+    verdicts = [judge(q, predictor, bag, predictor.predict(bag)) for q, bag in zip(qualities, bags, strict=True)]
+    assert all(len(verdict.checks) == 6 for verdict in verdicts)
     # The far ends of some pixel measures may fail; nearly all bags are near, and all answers sure enough.
-    assert all(verdict[5].passed for verdict in verdicts)
-    assert np.mean([verdict[4].passed for verdict in verdicts]) > 0.95
-    assert np.mean([in_scope(verdict) for verdict in verdicts]) >= 0.75
+    assert all(verdict.checks[5].passed for verdict in verdicts)
+    assert np.mean([verdict.checks[4].passed for verdict in verdicts]) > 0.95
+    assert np.mean([verdict.in_scope is True for verdict in verdicts]) >= 0.75
 
 
 def test_without_pixel_measures_only_bag_and_answer_are_checked(toy_dataset, toy_predictor, toy_bag):
-    guarded = with_checks(toy_predictor, derive_thresholds([], toy_dataset, toy_predictor))
-    checks = check({}, guarded, toy_bag, guarded.predict(toy_bag))
-    assert [one.name for one in checks] == ["distance", "entropy"]
+    guarded = with_checks(toy_predictor, limits_of(toy_dataset, toy_predictor, []))
+    verdict = judge({}, guarded, toy_bag, guarded.predict(toy_bag))
+    assert [one.name for one in verdict.checks] == ["distance", "entropy"]
+    assert verdict.not_checked == ("size", "tissue", "blur", "colour")
+    assert verdict.in_scope is None
     far = moved(toy_bag, 4000)
-    assert not check({}, guarded, far, guarded.predict(far))[0].passed
+    assert judge({}, guarded, far, guarded.predict(far)).in_scope is False
 
 
 PHOTOGRAPHS = ("astronaut", "chelsea", "coffee", "retina", "rocket", "immunohistochemistry", "hubble_deep_field")
@@ -206,14 +232,13 @@ def guarded_by(paths: list[Path]) -> Predictor:
         params=dict(bags[0].params),
     )
     fitted = fit(dataset, Config.preset("default", hidden=16, epochs=10, batch=16), device="cpu")
-    predictor = Predictor.from_fitted(fitted, describe(fitted, dataset, candidate_scheme="none", created_by="test"))
     qualities = [measure(picture).numbers() for picture in pictures]
-    return with_checks(predictor, derive_thresholds(qualities, dataset, predictor))
+    return finish(fitted, dataset, Candidates(), created_by="test", qualities=qualities).predictor
 
 
 def accepts(predictor: Predictor, picture: TissueImage) -> bool:
     bag = generate("row", picture)
-    return in_scope(check(measure(picture).numbers(), predictor, bag, predictor.predict(bag)))
+    return judge(measure(picture).numbers(), predictor, bag, predictor.predict(bag)).in_scope is True
 
 
 @pytest.fixture(scope="module", params=["tissue7", "lesion5"])

@@ -120,15 +120,16 @@ def test_a_model_that_can_t_be_saved_is_one_sentence_and_no_half_file(bag_file, 
 
 
 def test_a_model_whose_folder_vanished_is_saved_elsewhere(bag_file, tmp_path, monkeypatch):
-    from elimipl.cards.card import describe
+    from elimipl.cards.finish import finish
     from elimipl.commands.train import _saved
+    from elimipl.data.candidates import Candidates
 
     bags = BagDataset.load(bag_file)
     fitted = fit(bags, CONFIG, device="cpu")
-    card = describe(fitted, bags, candidate_scheme="as in the data set", created_by="a test")
+    finished = finish(fitted, bags, Candidates(), created_by="a test")
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    path = _saved(fitted, card, tmp_path / "file" / "models")
+    path = _saved(finished, tmp_path / "file" / "models")
     assert path.exists()
     assert path.with_suffix(".safetensors").exists()
 

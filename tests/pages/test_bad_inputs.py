@@ -148,7 +148,7 @@ def test_one_broken_file_never_stops_the_rest(everything):
         refused = wanted.outcome in (Outcome.REFUSED, Outcome.UNFIT)
         assert bool(row.refused) == refused, row
         assert wanted.says in (row.refused if refused else row.notes), row
-        assert (row.reliable is False) or wanted.outcome is not Outcome.DOUBTED, row
+        assert (row.in_scope is False) or wanted.outcome is not Outcome.DOUBTED, row
     assert rows[0].label == rows[-1].label != ""
     assert len(json.loads(batch_json(rows))) == len(everything)
 

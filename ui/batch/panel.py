@@ -40,8 +40,9 @@ def show_rows(files: list[tuple[str, bytes]], predictor: Predictor) -> None:
     """Classify (once per set of files and model) and show what became of each."""
     rows = _classified(files, predictor)
     refused = sum(bool(row.refused) for row in rows)
-    doubtful = sum(row.reliable is False for row in rows)
-    st.markdown(texts.summary(len(rows), refused, doubtful))
+    doubtful = sum(row.in_scope is False for row in rows)
+    unchecked = sum(row.in_scope is None and not row.refused for row in rows)
+    st.markdown(texts.summary(len(rows), refused, doubtful, unchecked))
     st.dataframe(
         batch_table(rows),
         hide_index=True,

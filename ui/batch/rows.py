@@ -12,8 +12,9 @@ from bag_generators import InputError, generate, load
 from bag_generators.errors import printable
 from bag_generators.tissue.quality import measure
 from elimipl.predictor import Predictor
-from elimipl.scope import check
+from elimipl.scope import judge
 from ui.frame.log import model_name, picture_name, timed
+from ui.frame.texts import NOT_CHECKED
 
 SHOWN_NAME = 80
 # Where a cell begins: at the beginning, and for a spreadsheet that parts cells by semicolons after each of those.
@@ -27,7 +28,8 @@ class BatchRow:
     file: str
     label: str = ""
     probability: float | None = None
-    reliable: bool | None = None
+    in_scope: bool | None = None
+    """None for a file that was refused, and where the model came without limits to check by."""
     notes: str = ""
     refused: str = ""
 
@@ -51,12 +53,11 @@ def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
             image = load(data)
             bag = generate(card.generator, image, **card.generator_params)
             prediction = predictor.predict(bag)
-        checks = check(measure(image).numbers(), predictor, bag, prediction)
+        verdict = judge(measure(image).numbers(), predictor, bag, prediction)
     except InputError as error:
         return BatchRow(name, refused=str(error))
-    failed = [item.reason for item in checks if not item.passed]
-    notes = " ".join([*image.notes, *failed])
-    return BatchRow(name, prediction.label, prediction.probability, not failed, notes)
+    said = [item.reason for item in verdict.failed] or ([NOT_CHECKED] if verdict.in_scope is None else [])
+    return BatchRow(name, prediction.label, prediction.probability, verdict.in_scope, " ".join([*image.notes, *said]))
 
 
 def batch_table(rows: Sequence[BatchRow]) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from elimipl.config import Config
+from elimipl.data.candidates import Candidates
 from ui.compare import texts
 from ui.compare.choices import Comparison
 from ui.compare.figures.trajectories import three_curves, three_probabilities
@@ -13,7 +14,7 @@ from ui.frame.palette import current_palette
 from ui.train.controls import start_run
 from ui.train.data import named_bags
 from ui.train.live import POLL_SECONDS
-from ui.train.plan import Candidates, Plan, make_plan
+from ui.train.plan import Plan, make_plan
 from ui.train.settings import WATCHABLE_PACE
 from ui.train.worker import RUNNING, TrainingRun
 

@@ -10,7 +10,7 @@ from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import Sample
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Prediction, Predictor
-from elimipl.scope import Check, check
+from elimipl.scope import Verdict, judge
 from ui.frame.cached import bag_of, explanation
 from ui.frame.log import model_name, picture_name, timed
 
@@ -35,7 +35,7 @@ class Analysis:
     prediction: Prediction
     candidates: np.ndarray
     """(k,) bool"""
-    checks: tuple[Check, ...]
+    verdict: Verdict
 
     @property
     def image(self) -> TissueImage:
@@ -48,11 +48,6 @@ class Analysis:
     @property
     def true_index(self) -> int | None:
         return true_index(self.labels, self.sample)
-
-    @property
-    def trusted(self) -> bool:
-        """Whether every check passed."""
-        return all(item.passed for item in self.checks)
 
     @property
     def truth(self) -> np.ndarray | None:
@@ -81,5 +76,5 @@ def analyse(view: View, sample: Sample | None, predictor: Predictor, candidates:
     bag = bag_of(view.image, predictor.card.generator, **predictor.card.generator_params)
     with timed("predict", **picture_name(view.image.sha256), **model_name(predictor.card)):
         prediction = predictor.predict(bag)
-    checks = check(measure(view.image).numbers(), predictor, bag, prediction)
-    return Analysis(view, sample, bag, predictor, prediction, candidates, checks)
+    verdict = judge(measure(view.image).numbers(), predictor, bag, prediction)
+    return Analysis(view, sample, bag, predictor, prediction, candidates, verdict)

@@ -8,11 +8,11 @@ from ui.frame.page import escape
 
 
 def show_checks(analysis: Analysis) -> None:
-    """A banner when a check failed; otherwise one quiet line. The result itself is always shown."""
-    failed = [item for item in analysis.checks if not item.passed]
-    if not failed:
-        told = texts.in_scope([item.name for item in analysis.checks])
-        st.caption(f":material/check_circle: {told}")
+    """A banner when a check failed; otherwise one line on what was checked. The result itself is always shown."""
+    verdict = analysis.verdict
+    if verdict.failed:
+        reasons = "\n".join(f"- {escape(item.reason)}" for item in verdict.failed)
+        st.warning(f"**{texts.UNRELIABLE}**\n{reasons}", icon=":material/warning:")
         return
-    reasons = "\n".join(f"- {escape(item.reason)}" for item in failed)
-    st.warning(f"**{texts.UNRELIABLE}**\n{reasons}", icon=":material/warning:")
+    icon = ":material/check_circle:" if verdict.in_scope else ":material/help:"
+    st.caption(f"{icon} {texts.scope_sentence([item.name for item in verdict.checks], verdict.not_checked)}")

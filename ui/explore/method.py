@@ -47,7 +47,7 @@ def choose_model(generator: str) -> Predictor | None:
         return None
     card = _choose_card(fitting)
     try:
-        return predictor(card.id, card.sha256)
+        return predictor(card)
     except InputError as error:
         show_error(error)
         return None

@@ -32,7 +32,7 @@ def show_result(analysis: Analysis) -> None:
 
 def _show_answer(shown: Prediction, analysis: Analysis) -> None:
     space, index, true_index = shown.label_space, shown.index, analysis.true_index
-    mark = "" if analysis.trusted else " :orange-badge[:material/warning: unreliable]"
+    mark = texts.SCOPE_BADGES[analysis.verdict.in_scope]
     st.subheader(f"{escape(shown.label)} · {shown.probability:.0%}{mark}", anchor=False)
     membership = "a candidate label" if analysis.candidates[index] else "**not** a candidate label"
     verdict = ""

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ui.frame.texts import NOT_CHECKED
+
 PICTURE_HEADING = "Picture"
 SAMPLE_LABEL = "or take a sample"
 SAMPLE_HELP = "Ready pictures that ship with the app. Phantoms are drawn, so we know which parts carry the class."
@@ -72,6 +74,12 @@ FIXED_HELP = "Colours run from 0 to 1 instead of to the highest score here, so t
 SIDE_BY_SIDE_LABEL = "Original beside the map"
 
 UNRELIABLE = "Outside what the model knows: treat the result as unreliable."
+
+SCOPE_BADGES = {
+    True: "",
+    False: " :orange-badge[:material/warning: unreliable]",
+    None: " :gray-badge[:material/help: not checked]",
+}
 CHECK_TITLES = {
     "size": "size",
     "tissue": "tissue",
@@ -96,9 +104,14 @@ REMOVE_LABEL = "Remove"
 FEATURES_INTRO = "Stands out in:"
 
 
-def in_scope(checks: Sequence[str]) -> str:
-    """Said when a picture passed the checks with these names."""
-    return f"The picture passed all checks: {', '.join(CHECK_TITLES[name] for name in checks)}."
+def scope_sentence(passed: Sequence[str], not_checked: Sequence[str]) -> str:
+    """Said when no check failed: which ones the picture passed, and which ones the model has no limits for."""
+    good, unknown = (", ".join(CHECK_TITLES[name] for name in names) for names in (passed, not_checked))
+    if not not_checked:
+        return f"The picture passed all checks: {good}."
+    if not passed:
+        return f"{NOT_CHECKED} This model came without limits for: {unknown}."
+    return f"{NOT_CHECKED} The picture passed: {good}. This model came without limits for: {unknown}."
 
 
 def recorded_candidates(names: list[str]) -> str:

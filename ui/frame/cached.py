@@ -8,8 +8,8 @@ import streamlit as st
 from bag_generators import Bag, InputError, TissueImage, generate
 from elimipl import explain
 from elimipl.cards.card import Card
-from elimipl.cards.files import card_paths
-from elimipl.predictor import Predictor, usable_models
+from elimipl.cards.files import card_paths, usable_models
+from elimipl.predictor import Predictor
 from ui.frame.log import picture_name, timed
 
 
@@ -24,11 +24,11 @@ def _models(stamps: tuple[tuple[str, int, int], ...]) -> tuple[tuple[Card, ...],
     return usable_models()
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def predictor(model_id: str, sha256: str) -> Predictor:
-    """A shipped model. `sha256` is the one on its card, so that a replaced model is read anew."""
-    with timed("model", model=model_id):
-        return Predictor.load(model_id)
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Card: lambda card: card.sha256})
+def predictor(card: Card) -> Predictor:
+    """The shipped model of a card that was read already; a replaced model has another sha256 and is read anew."""
+    with timed("model", model=card.id):
+        return Predictor.of_card(card)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

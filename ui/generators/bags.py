@@ -37,7 +37,7 @@ def four_bags(image: TissueImage) -> Mapping[str, Described]:
     for name in GENERATORS:
         card = cards.get(MODELS.format(generator=name))
         bag = bag_of(image, name, **(card.generator_params if card else {}))
-        described[name] = Described(bag, predictor(card.id, card.sha256).predict(bag) if card else None)
+        described[name] = Described(bag, predictor(card).predict(bag) if card else None)
     return described
 
 

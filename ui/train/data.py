@@ -12,7 +12,7 @@ from bag_generators.formats import MOST_ZIP_CLASSES
 from elimipl.data.shipped import load_bag_set
 from elimipl.data.sklearn_digits import build_digits
 from elimipl.data.zips import bags_from_zip
-from elimipl.dataset import BagDataset
+from elimipl.dataset import UNLABELLED, BagDataset
 from ui.frame.page import escape
 from ui.train import texts
 
@@ -28,6 +28,8 @@ class Data:
     has_own_candidates: bool
     """Whether the file brings candidate sets that say more than the label."""
     notes: tuple[str, ...] = ()
+    qualities: tuple[dict[str, float], ...] = ()
+    """Pixel measures of the pictures, where they were at hand."""
 
 
 def choose_data() -> Data | None:
@@ -99,7 +101,7 @@ def _from_zip(content: bytes, generator: str) -> Data:
     if made.refused:
         name, error = made.refused[0]
         notes = (texts.refused_pictures(len(made.refused), name, error.what),)
-    return Data(texts.DATA_TITLES[OWN], made.dataset, has_own_candidates=False, notes=notes)
+    return Data(texts.DATA_TITLES[OWN], made.dataset, has_own_candidates=False, notes=notes, qualities=made.qualities)
 
 
 def _from_bag_file(content: bytes) -> Data:
@@ -113,6 +115,8 @@ def _from_bag_file(content: bytes) -> Data:
             f"The server has no room to read the uploaded file ({error.strerror}).",
             "Try again later, or tell the person who runs it.",
         ) from None
+    if dataset.label_space == UNLABELLED:
+        raise InputError("Nobody has labelled the bags in this file.", "Send a zip of class folders instead.")
     if len(dataset.label_space) < 3:
         raise InputError("The bags are of two classes only.", "Candidate sets need at least three to leave one out.")
     if len(dataset.label_space) > MOST_ZIP_CLASSES:

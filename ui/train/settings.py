@@ -5,11 +5,11 @@ from typing import Any
 import streamlit as st
 
 from elimipl.config import Config
+from elimipl.data.candidates import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.variants import METHODS, method_config, uses
 from ui.train import texts
 from ui.train.data import Data
-from ui.train.plan import Candidates
 
 MOST_EPOCHS = 1000
 WATCHABLE_PACE = 10.0  # epochs a second

@@ -14,13 +14,14 @@ INTRO = (
 DATA_HEADING = "Bags"
 DATA_LABEL = "Learn from"
 DATA_TITLES = {
-    "phantoms": "Phantoms",
+    "phantoms": "Drawn phantoms",
     "digits": "Digits",
     "tissue7": "Tissue tiles",
     "own": "Your own",
 }
 DATA_ABOUT = {
-    "phantoms": "Drawn tissue of seven kinds. The true instances of every bag are known.",
+    "phantoms": "Drawings of seven tissues. The true instances of every bag are known. A model of drawings can't judge "
+    "real tissue, and says so.",
     "digits": "Handwritten digits: a bag holds two of an even digit among odd ones. The true instances are known.",
     "tissue7": "Features of 128 real tiles (CC BY 4.0), each in four mirrored and turned copies that stay together.",
     "own": "A .zip of class folders with pictures, or a bag file (.safetensors) made by “python -m elimipl bags”.",
@@ -99,7 +100,11 @@ NOT_FOR_PICTURES = "This model reads digits, not tissue, so the Explore page can
 TRAINED_LABEL = "Models"
 TRAINED_TITLES = {"shipped": "Shipped", "trained": "Trained by you"}
 WHICH_TRAINED_LABEL = "Which one"
-TRAINED_ABOUT = "Trained in this visit; gone when the tab is closed."
+
+
+def trained_about(pictures: str) -> str:
+    """What is said below the choice of a model that was trained in this visit."""
+    return f"Trained in this visit on {pictures}; gone when the tab is closed."
 
 
 def bags_summary(bags: int, smallest: int, largest: int, features: int, classes: int) -> str:

@@ -6,12 +6,11 @@ import zipfile
 import streamlit as st
 
 from bag_generators import GENERATORS
-from elimipl.cards.card import model_files
+from elimipl.cards.finish import Finished
 from elimipl.predictor import Predictor
 from ui.frame.download import download_button
 from ui.frame.log import model_name
 from ui.train import texts
-from ui.train.worker import Trained
 
 MOST_KEPT = 6
 _KEPT, _COUNT, _ORIGIN = "trained_models", "trained_count", "model_origin"
@@ -52,13 +51,13 @@ def choose_trained(generator: str) -> Predictor | None:
     if origin == "shipped":
         return None
     chosen = st.selectbox(texts.WHICH_TRAINED_LABEL, options=list(reversed(fitting)), key=f"trained_{generator}")
-    st.caption(texts.TRAINED_ABOUT)
+    st.caption(texts.trained_about(fitting[chosen].card.pictures))
     return fitting[chosen]
 
 
-def show_take_along(trained: Trained) -> None:
+def show_take_along(trained: Finished) -> None:
     """Download the model, or go and use it."""
-    card = trained.predictor.card
+    card = trained.card
     with st.container(horizontal=True):
         download_button(
             texts.DOWNLOAD_LABEL,
@@ -76,10 +75,10 @@ def show_take_along(trained: Trained) -> None:
             st.switch_page("app.py", query_params={"generator": GENERATORS[card.generator].title})
 
 
-def model_zip(trained: Trained) -> bytes:
+def model_zip(trained: Finished) -> bytes:
     """The two files of the model, exactly as they would lie on disk, in one zip; needs no disk."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted(model_files(trained.fitted, trained.predictor.card).items()):
+        for name, content in sorted(trained.files().items()):
             archive.writestr(name, content)
     return buffer.getvalue()

@@ -10,16 +10,14 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from bag_generators import GENERATORS, InputError
-from elimipl.cards.calibration import calibrate
-from elimipl.cards.card import Accuracy, describe, usual_id
-from elimipl.predictor import Predictor
-from elimipl.scope import derive_thresholds
-from elimipl.training.loop import Fitted, fit
+from elimipl.cards.card import usual_id
+from elimipl.cards.finish import Finished, finish
+from elimipl.data.pictures import pictures_of
+from elimipl.training.loop import fit
 from elimipl.training.reports import EpochReport
 from ui.frame.log import FAULT, REFUSED, log_event, model_name, raised_in
 from ui.train.give_way import GiveWay
@@ -33,14 +31,6 @@ _alive: "weakref.WeakSet[TrainingRun]" = weakref.WeakSet()
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
-    """The outcome of a run."""
-
-    fitted: Fitted
-    predictor: Predictor
-
-
-@dataclass(frozen=True, eq=False)
 class Progress:
     """How far a run has come: t epochs, b watched bags, k classes."""
 
@@ -49,7 +39,7 @@ class Progress:
     probabilities: np.ndarray  # (t, b, k) as the loss saw them
     weights: np.ndarray  # (t + 1, b, k) disambiguation weights; the first row is before training
     seconds: float
-    trained: Trained | None = None
+    trained: Finished | None = None
     error: InputError | None = None
     stopped_within: float | None = None
     """Seconds from the request to stop to the end of the training."""
@@ -124,9 +114,18 @@ class TrainingRun:
                 device="cpu",
             )
             waited = None if self._asked is None else time.monotonic() - self._asked
-            trained = Trained(fitted, _predictor(fitted, plan, self.model_id))
+            trained = finish(
+                fitted,
+                plan.training,
+                plan.candidates,
+                created_by="the Train page",
+                held_out=plan.held_out,
+                qualities=plan.qualities,
+                name=plan.title,
+                model_id=self.model_id,
+            )
             self._update(state=STOPPED if fitted.stopped else DONE, trained=trained, stopped_within=waited)
-            self._log(self.progress.state, **model_name(trained.predictor.card))
+            self._log(self.progress.state, **model_name(trained.card))
         except InputError as error:
             self._update(state=FAILED, error=error)
             self._log(REFUSED, where=raised_in(error))
@@ -166,35 +165,11 @@ class TrainingRun:
         return self._stop.is_set() or now - self._last_watched > PATIENCE
 
 
-def _predictor(fitted: Fitted, plan: Plan, model_id: str) -> Predictor:
-    """The fitted model with a card that says what it learned from and how well it does on the held-out bags."""
-    accuracy = calibration = None
-    if plan.held_out is not None:
-        told = "held-out bags of other pictures than the training bags"
-        outputs = fitted.predict(plan.held_out)
-        right = outputs.accuracy(plan.held_out.labels)
-        accuracy = None if right is None else Accuracy(right, len(plan.held_out), told)
-        calibration = calibrate(outputs.probabilities, plan.held_out.labels, told)
-    about = partial(
-        describe,
-        fitted,
-        plan.training,
-        candidate_scheme=plan.candidates.scheme,
-        candidate_seed=None if plan.candidates.kind == "own" else plan.candidates.seed,
-        created_by="the Train page",
-        name=plan.title,
-        model_id=model_id,
-        accuracy=accuracy,
-        calibration=calibration,
-    )
-    # No pixels are kept of the training pictures, so only the checks of bag and answer can be derived.
-    checks = derive_thresholds((), plan.training, Predictor.from_fitted(fitted, about()))
-    return Predictor.from_fitted(fitted, about(checks=checks))
-
-
 def model_id_for(plan: Plan, number: int) -> str:
-    """A name for the visitor's next model, such as mine-1-tissue7-sbn-elimipl."""
-    usual = usual_id(plan.training.label_space, plan.training.generator, plan.config.method)
+    """A name for the visitor's next model, such as mine-1-tissue7-sbn-elimipl or mine-2-phantoms-row-demipl."""
+    bags = plan.training
+    pictures = pictures_of(bags.generator, bags.source)
+    usual = usual_id(pictures, bags.label_space, bags.generator, plan.config.method)
     return f"mine-{number}-{usual}"[:80].lower()
 
 

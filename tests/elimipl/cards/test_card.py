@@ -2,12 +2,14 @@
 
 import copy
 import json
-from dataclasses import replace
 
 import pytest
 
 from bag_generators.errors import InputError
-from elimipl.cards.card import Accuracy, Card, describe, save_model, usual_id
+from elimipl.cards.card import Accuracy, Card, usual_id
+from elimipl.cards.files import SHIPPED
+from elimipl.cards.limits import Limits
+from elimipl.data.pictures import NO_PICTURES, PHANTOMS, TILES
 from elimipl.labels import TISSUE7
 
 
@@ -34,15 +36,8 @@ def test_a_card_says_what_fitted_and_data_know(toy_card, toy_dataset):
     assert {"python", "torch", "numpy"} <= set(toy_card.versions)
 
 
-def test_augmented_copies_count_once(toy_fitted, toy_dataset):
-    copies = replace(toy_dataset, groups=toy_dataset.groups // 2)
-    card = describe(toy_fitted, copies, candidate_scheme="", created_by="")
-    assert card.training_data.counts == {"blue": 4, "pink": 4, "white": 4}
-    assert card.training_data.bags == 24
-
-
-def test_the_same_model_gives_the_same_bytes(toy_folder, toy_fitted, toy_card, tmp_path):
-    save_model(toy_fitted, toy_card, tmp_path / "again")
+def test_the_same_model_gives_the_same_bytes(toy_folder, toy_finished, tmp_path):
+    toy_finished.save(tmp_path / "again")
     for path in toy_folder.iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
 
@@ -54,10 +49,10 @@ def test_saving_leaves_nothing_but_the_two_files(toy_folder):
     ]
 
 
-def test_saving_where_nothing_can_be_written(toy_fitted, toy_card, tmp_path):
+def test_saving_where_nothing_can_be_written(toy_finished, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match="The model could not be written"):
-        save_model(toy_fitted, toy_card, tmp_path / "file")
+        toy_finished.save(tmp_path / "file")
 
 
 @pytest.mark.parametrize("path", ["method", "sha256", "label_space", "training_data.licence", "accuracy", "accuracy.n"])
@@ -65,7 +60,7 @@ def test_a_missing_entry_is_named(toy_card, path):
     values, name = at(card := copy.deepcopy(toy_card.to_dict()), path)
     del values[name]
     with pytest.raises(InputError, match=rf"“x\.json” lacks the entry “{path}”"):
-        Card.from_dict(card, "“x.json”")
+        Card.from_dict(card, "The model card “x.json”")
 
 
 @pytest.mark.parametrize("path", ["colour", "training_data.price", "calibration.bias", "accuracy.f1"])
@@ -85,12 +80,16 @@ def test_an_unknown_entry_is_named(toy_card, path):
         ("dim", 0, "can't read 0 features"),
         ("method", 3, "“method” .* is not a text"),
         ("config", [], "“config” .* is not a table"),
-        ("calibration", 1.0, "“calibration.” .* is not a table"),
+        ("calibration", 1.0, "“calibration” .* is not a table"),
         ("calibration.temperature", float("nan"), "“calibration.temperature” .* is not a number"),
         ("calibration.temperature", 0, "out of range"),
         ("training_data.counts", {"blue": "many"}, "“training_data.counts.blue” .* is not a whole number"),
         ("accuracy.value", 90.0, "can't be"),
-        ("label_space", {"names": []}, "damaged at “label_space”"),
+        ("label_space", {"names": []}, "lacks the entry “label_space.id”"),
+        ("label_space.names", ["blue", "blue", "pink"], "damaged at “label_space”: The class names"),
+        ("label_space.names", ["blue", "pink", 3], "“label_space.names.2” .* is not a text"),
+        ("pictures", "holiday snaps", "damaged at “pictures”"),
+        ("seed", 2**70, "damaged at “seed”"),
         ("sha256", "../../etc", "is not a sha256"),
         ("id", "../evil", "can't name a model"),
     ],
@@ -108,7 +107,7 @@ def test_what_may_be_left_out(toy_card):
         parent, name = at(values, path)
         del parent[name]
     card = Card.from_dict(values)
-    assert (card.checks, card.accuracy.std, card.candidates.seed) == ({}, None, None)
+    assert (card.checks, card.accuracy.std, card.candidates.seed) == (Limits(), None, None)
 
 
 def test_without_a_calibration_the_temperature_is_one(toy_card):
@@ -125,7 +124,7 @@ def test_a_file_that_is_no_card(tmp_path, text):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match=r"There is no model card .*gone\.json"):
+    with pytest.raises(InputError, match=r"The model card “gone\.json” does not exist"):
         Card.read(tmp_path / "gone.json")
 
 
@@ -138,13 +137,38 @@ def test_a_renamed_card_is_refused(toy_folder):
 def test_the_file_is_for_people(toy_folder):
     text = (toy_folder / "toy-row-elimipl.json").read_text()
     assert text.endswith("}\n")
-    assert json.loads(text)["checks"] == {"blur": 0.5}
+    assert json.loads(text)["pictures"] == TILES
     assert len(text.splitlines()) > 50
 
 
 def test_the_usual_id():
-    assert usual_id(TISSUE7, "sbn", "elimipl") == "tissue7-sbn-elimipl"
-    assert usual_id(TISSUE7, "", "demipl") == "tissue7-bags-demipl"
+    assert usual_id(TILES, TISSUE7, "sbn", "elimipl") == "tissue7-sbn-elimipl"
+    assert usual_id(NO_PICTURES, TISSUE7, "", "demipl") == "tissue7-bags-demipl"
+    assert usual_id(PHANTOMS, TISSUE7, "row", "elimipl") == "phantoms-row-elimipl"
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.json")), ids=lambda path: path.stem)
+def test_cards_from_before_an_entry_came_load_unchanged(path):
+    """The cards that ship lack “pictures”; everything they say is kept."""
+    values = json.loads(path.read_text(encoding="utf-8"))
+    assert "pictures" not in values
+    card = Card.read(path)
+    assert card.to_dict() == {**values, "pictures": TILES}
+
+
+def test_an_old_card_of_phantoms_knows_what_it_learned_from(toy_card):
+    values = toy_card.to_dict()
+    del values["pictures"]
+    values["training_data"]["source"] = "Phantoms drawn by this project (bag_generators.phantom), 30 a class, seed 0"
+    assert Card.from_dict(values).pictures == PHANTOMS
+
+
+@pytest.mark.parametrize("text", ['{"id": "a", "id": "b"}', '{"seed": NaN}', '{"seed": 1e999}', '{"id": "\\ud800"}'])
+def test_json_with_two_meanings_is_none(tmp_path, text):
+    path = tmp_path / "broken.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"“broken\.json”"):
+        Card.read(path)
 
 
 def test_an_accuracy_needs_bags():

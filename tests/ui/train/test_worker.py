@@ -15,12 +15,13 @@ import pytest
 from bag_generators import InputError
 from elimipl.cards.files import card_paths
 from elimipl.config import Config
+from elimipl.data.candidates import Candidates
 from elimipl.data.shipped import load_bag_set
 from elimipl.predictor import Predictor
 from ui.train import give_way, worker
 from ui.train import plan as plans
 from ui.train.give_way import GiveWay
-from ui.train.plan import Candidates, make_plan
+from ui.train.plan import make_plan
 from ui.train.trained import model_zip
 from ui.train.worker import DONE, FAILED, STOPPED, TrainingRun, model_id_for
 
@@ -200,7 +201,8 @@ def test_only_the_thread_that_trains_stands_back(phantoms):
 def test_a_server_that_is_stopped_ends_its_trainings_first():
     program = (
         "from elimipl.config import Config\nfrom elimipl.data.shipped import load_bag_set\n"
-        "from ui.train.plan import Candidates, make_plan\nfrom ui.train.worker import TrainingRun\n"
+        "from elimipl.data.candidates import Candidates\nfrom ui.train.plan import make_plan\n"
+        "from ui.train.worker import TrainingRun\n"
         "config = Config.preset('default', hidden=256, epochs=100_000)\n"
         "plan = make_plan('x', load_bag_set('phantoms-sbn'), Candidates('random'), config)\n"
         "run = TrainingRun(plan, 'mine')\n"

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from elimipl.scope import Check
 from ui.explore.analysis import Analysis
 from ui.frame import texts
 
@@ -32,7 +31,13 @@ def provenance(analysis: Analysis) -> dict[str, Any]:
             "params": dict(analysis.bag.params),
             "instances": len(analysis.bag.features),
         },
-        "model": {"id": card.id, "sha256": card.sha256, "method": card.method, "label_space": analysis.labels.id},
+        "model": {
+            "id": card.id,
+            "sha256": card.sha256,
+            "method": card.method,
+            "label_space": analysis.labels.id,
+            "trained_on": card.pictures,
+        },
         "candidates": [names[i] for i in np.flatnonzero(analysis.candidates)],
         "true_label": None if analysis.true_index is None else names[analysis.true_index],
         "prediction": {
@@ -41,8 +46,7 @@ def provenance(analysis: Analysis) -> dict[str, Any]:
             "raw": dict(zip(names, prediction.raw.tolist(), strict=True)),
             "attention": prediction.attention.tolist(),
         },
-        "reliable": analysis.trusted,
-        "checks": [_told(item) for item in analysis.checks],
+        **analysis.verdict.to_dict(),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
     }
 
@@ -50,7 +54,3 @@ def provenance(analysis: Analysis) -> dict[str, Any]:
 def provenance_json(analysis: Analysis) -> str:
     """The same as text."""
     return json.dumps(provenance(analysis), indent=2, ensure_ascii=False)
-
-
-def _told(item: Check) -> dict[str, Any]:
-    return {"name": item.name, "passed": item.passed, "reason": item.reason}

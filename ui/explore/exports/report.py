@@ -11,7 +11,7 @@ from PIL import Image
 from ui.explore.analysis import Analysis
 from ui.explore.exports.painted import painted_png
 from ui.explore.exports.provenance import provenance_json
-from ui.explore.texts import UNRELIABLE
+from ui.explore.texts import UNRELIABLE, scope_sentence
 from ui.figures.score_scale import SCALES, coloured
 from ui.frame import texts
 from ui.frame.palette import LIGHT
@@ -24,7 +24,7 @@ def html_report(analysis: Analysis) -> str:
     """The whole report as one HTML text."""
     from jinja2 import Environment, StrictUndefined  # only when somebody takes the report away
 
-    prediction = analysis.prediction
+    prediction, verdict = analysis.prediction, analysis.verdict
     map_png = painted_png(analysis, coloured(prediction.attention, SCALES[0]), "Cividis")
     engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return engine.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
@@ -32,7 +32,8 @@ def html_report(analysis: Analysis) -> str:
         notice=texts.NOT_A_DEVICE,
         unreliable=UNRELIABLE,
         prediction=prediction,
-        failed=[item for item in analysis.checks if not item.passed],
+        failed=verdict.failed,
+        scope=scope_sentence([item.name for item in verdict.checks], verdict.not_checked),
         picture=_data_uri(_at_print_size(_png(analysis.image.pixels))),
         painted=_data_uri(_at_print_size(map_png)),
         bars=_bars(analysis),

@@ -1,0 +1,166 @@
+"""From a fitted network to a model that can be used, kept and shown: the one way for commands, pages and scripts.
+
+Measure and calibrate on held-out bags, derive the limits of the scope checks, write all of it on the card.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from elimipl.cards.calibration import Calibration, calibrate
+from elimipl.cards.card import Accuracy, CandidateScheme, Card, TrainingData, usual_id
+from elimipl.cards.files import model_files, packed, sha256_of, write_model
+from elimipl.cards.limits import Limits, derive_limits
+from elimipl.data.candidates import Candidates
+from elimipl.data.phantoms import phantom_qualities
+from elimipl.data.pictures import NO_PICTURES, PHANTOMS, pictures_of
+from elimipl.dataset import BagDataset
+from elimipl.labels import LabelSpace
+from elimipl.predictor import Predictor
+from elimipl.training.loop import Fitted
+
+HELD_OUT = "held-out bags of other pictures than the training bags"
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """How well a model does, and the temperature that makes its probabilities mean what they say."""
+
+    accuracy: Accuracy | None = None
+    calibration: Calibration | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A model ready for use, and the content of its weights file."""
+
+    fitted: Fitted
+    predictor: Predictor
+    weights: bytes
+
+    @property
+    def card(self) -> Card:
+        """What is known about the model."""
+        return self.predictor.card
+
+    def files(self) -> dict[str, bytes]:
+        """What `save` would write, by file name, without a disk."""
+        return model_files(self.card, self.weights)
+
+    def save(self, folder: Path) -> Path:
+        """Write `<id>.safetensors` and `<id>.json`, each all or nothing, the card last; returns its path."""
+        return write_model(self.card, self.weights, folder)
+
+
+def finish(
+    fitted: Fitted,
+    training: BagDataset,
+    candidates: Candidates,
+    *,
+    created_by: str,
+    held_out: BagDataset | None = None,
+    measured: Measured | None = None,
+    qualities: Sequence[Mapping[str, float]] = (),
+    name: str = "",
+    model_id: str = "",
+) -> Finished:
+    """The model that was fitted on `training`, whose candidate sets came from `candidates`.
+
+    Accuracy and calibration are those on the `held_out` bags, or what was `measured` elsewhere. `qualities` are the
+    pixel measures of the training pictures; phantoms are drawn again where they are left out. Augmented copies of a
+    picture are not what anybody will show the model: limits come from the first bag of every picture alone.
+    """
+    weights = packed(_arrays(fitted))
+    card = _described(fitted, training, candidates, created_by, name, model_id, sha256_of(weights))
+    if measured is None:
+        measured = Measured() if held_out is None else measure_on(fitted, held_out)
+    card = replace(card, accuracy=measured.accuracy, calibration=measured.calibration)
+    predictor = Predictor.from_fitted(fitted, card)
+    if card.pictures != NO_PICTURES:
+        limits = _limits(predictor, training, qualities)
+        predictor = Predictor(predictor.network, predictor.scaler, replace(card, checks=limits))
+    return Finished(fitted, predictor, weights)
+
+
+def measure_on(fitted: Fitted, held_out: BagDataset, called: str = HELD_OUT) -> Measured:
+    """Accuracy and calibration on bags the model has not learned from; none where their labels are unknown."""
+    known = held_out.subset(held_out.labels >= 0) if (held_out.labels >= 0).any() else None
+    if known is None:
+        return Measured()
+    probabilities = fitted.predict(known).probabilities
+    share = float((probabilities.argmax(axis=1) == known.labels).mean())
+    return Measured(Accuracy(share, len(known), called), calibrate(probabilities, known.labels, called))
+
+
+def _described(
+    fitted: Fitted,
+    training: BagDataset,
+    candidates: Candidates,
+    created_by: str,
+    name: str,
+    model_id: str,
+    sha256: str,
+) -> Card:
+    """The card as far as fitted model and data know it themselves."""
+    pictures = pictures_of(training.generator, training.source)
+    labels, space = training.labels, training.label_space
+    return Card(
+        id=model_id or usual_id(pictures, space, training.generator, fitted.config.method),
+        method=fitted.config.method,
+        generator=training.generator,
+        generator_params=dict(training.params),
+        label_space=_of_drawings(space, training.source) if pictures == PHANTOMS else space,
+        dim=training.dim,
+        config=fitted.config.to_dict(),
+        training_data=TrainingData(
+            name=name or space.id,
+            counts={c: len(np.unique(training.groups[labels == i])) for i, c in enumerate(space.names)},
+            bags=len(training),
+            licence=training.licence,
+            source=training.source,
+        ),
+        candidates=CandidateScheme(
+            candidates.scheme, float(training.candidates.sum(axis=1).mean()), candidates.drawn_with
+        ),
+        seed=fitted.config.seed,
+        accuracy=None,
+        calibration=None,
+        sha256=sha256,
+        versions={"python": platform.python_version(), **{one: version(one) for one in ("torch", "numpy")}},
+        created_by=created_by,
+        pictures=pictures,
+    )
+
+
+def _of_drawings(space: LabelSpace, source: str) -> LabelSpace:
+    """The classes of phantoms are named after tissue, but they are drawings of it."""
+    return replace(space, id="phantoms", source=source)
+
+
+def _limits(predictor: Predictor, training: BagDataset, qualities: Sequence[Mapping[str, float]]) -> Limits:
+    """The limits of the model's own training."""
+    first = np.unique(training.groups, return_index=True)[1]
+    originals = training.subset(np.sort(first))
+    return derive_limits(
+        qualities or phantom_qualities(originals),
+        [originals.bag(i) for i in range(len(originals))],
+        [one.probabilities for one in predictor.predict_dataset(originals)],
+    )
+
+
+def _arrays(fitted: Fitted) -> dict[str, np.ndarray]:
+    """Everything of a fitted model that is a number: the network's parameters and the feature scaling."""
+    network = {f"network.{name}": value.cpu().numpy() for name, value in fitted.network.state_dict().items()}
+    scaler = fitted.scaler
+    return {
+        **network,
+        "scaler.shift": scaler.shift,
+        "scaler.scale": scaler.scale,
+        "scaler.limit": np.array([scaler.limit]),
+    }
