@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from bag_generators.assets import PROJECT
 from bag_generators.errors import InputError
 from bag_generators.storage import only_writer, write_whole
 from elimipl.benchmark.cells import Cell
 from elimipl.settings import Settings
 
-RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+RESULTS = PROJECT / "benchmarks" / "results"
 FILE = "benchmark.json"
 _WHAT = "The results file"
 

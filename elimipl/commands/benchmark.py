@@ -15,9 +15,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from bag_generators.assets import WORK
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import DATA, SPLITS, VIEWS, Cell, study_cells
-from elimipl.benchmark.records import FILE, RESULTS, Records
+from elimipl.benchmark.records import FILE, Records
 from elimipl.benchmark.report import write_report
 from elimipl.benchmark.session import Session, to_do
 from elimipl.benchmark.sources import USUAL_PLACES, Places, Shelf, available
@@ -40,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--splits", type=int, default=SPLITS, metavar="N", help=f"splits of each cell, 1 to {SPLITS}")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the raw data (default: data)")
     parser.add_argument("--mat", type=Path, metavar="FOLDER", help="folder of the authors' .mat files, run as well")
-    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="folder of the results")
+    parser.add_argument(
+        "--results", type=Path, default=WORK / "benchmarks" / "results", metavar="FOLDER", help="folder of the results"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="splits side by side")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, mps or auto")
     arguments.add_quiet(parser)

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from bag_generators.assets import assets
 from bag_generators.errors import InputError
 from elimipl.dataset import BagDataset
 
-BAGS_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "bags"
+BAGS_FOLDER = assets("bags")
 _REPAIR = "Restore it with “git checkout -- assets/bags”, or make it anew with scripts/make_bag_sets.py."
 
 

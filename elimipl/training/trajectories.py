@@ -15,11 +15,12 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from bag_generators.assets import assets
 from bag_generators.errors import InputError
 from bag_generators.storage import write_whole
 from elimipl.labels import LabelSpace
 
-TRAJECTORIES_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "trajectories"
+TRAJECTORIES_FOLDER = assets("trajectories")
 LOSSES = ("mapping", "sparsity", "inhibition", "attention", "total")
 ACCURACIES = ("train_accuracy", "held_out_accuracy", "disambiguation_accuracy")
 _METADATA_KEY = "elimipl.trajectories"

@@ -1,17 +1,16 @@
 """The frame of every page: title, navigation, the one line that says what this is not, and errors."""
 
-from pathlib import Path
-
 import streamlit as st
 
 from bag_generators import InputError
+from bag_generators.assets import assets
 from ui.frame import address, texts
 from ui.frame.log import REFUSED, log_event, raised_in
 from ui.frame.markdown import escape
 from ui.frame.server import prepare_server
 from ui.frame.upload_limit import bound_uploads
 
-ICON = Path(__file__).resolve().parents[2] / "assets" / "icon.png"
+ICON = assets("icon.png")
 # Streamlit leaves much room around the page and keeps columns side by side down to the width of a phone. Panels (a
 # container whose key begins with “panels”) stand below each other already in a narrow window.
 STYLE = """<style>

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bag_generators import InputError
+from bag_generators.assets import assets
 
-LESSON_FILE = Path(__file__).resolve().parents[2] / "assets" / "lessons" / "dual_inexact_supervision.json"
+LESSON_FILE = assets("lessons", "dual_inexact_supervision.json")
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,14 @@
 """The training runs recorded by `scripts/record_lesson.py`."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from bag_generators import InputError
+from bag_generators.assets import assets
 
-RECORDED_FILE = Path(__file__).resolve().parents[2] / "assets" / "lessons" / "recorded_runs.json"
+RECORDED_FILE = assets("lessons", "recorded_runs.json")
 PARTS = ("digits", "weights", "phantoms", "accuracy_by_r")
 
 
