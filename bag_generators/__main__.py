@@ -17,12 +17,12 @@ from tqdm import tqdm
 from bag_generators.archive import BagArchive
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError, printable
+from bag_generators.formats import extensions
 from bag_generators.parallel import AnyPath, generate_with_notes
 from bag_generators.registry import GENERATORS
 from bag_generators.worker import Outcome
 
 ALL_WENT_WELL, SOME_FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
-PICTURES = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,7 +99,7 @@ def _pictures(paths: list[str]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        found = sorted(file for file in path.rglob("[!.]*") if file.suffix.lower() in PICTURES and file.is_file())
+        found = sorted(file for file in path.rglob("[!.]*") if file.suffix.lower() in extensions() and file.is_file())
         if not found:
             raise InputError(f"There is no picture in the folder “{printable(str(path))}”.", "Name another folder.")
         yield from found

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from bag_generators.errors import InputError, printable
-from bag_generators.reading.decoding import MAX_BYTES, decode, refuse_if_too_many_bytes
+from bag_generators.formats import MAX_BYTES
+from bag_generators.reading.decoding import decode, refuse_if_too_many_bytes
 
 # Opening a named pipe would otherwise wait for ever for somebody to write into it.
 _READ_WITHOUT_WAITING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -74,7 +75,7 @@ class TissueImage:
 
 
 def load(source: bytes | str | os.PathLike[str]) -> TissueImage:
-    """Read a PNG, JPEG, TIFF, BMP or WebP from a path or from the bytes of an upload.
+    """Read a picture of any of our formats (`bag_generators.formats`) from a path or from the bytes of an upload.
 
     Whatever the file holds, the outcome is a picture or an `InputError`; no Python warning is printed (libtiff
     itself writes a line about a damaged TIFF to stderr). No state of Pillow is changed: threads may load at once.

@@ -174,9 +174,9 @@ def show_and_save(reference: float, results: dict) -> None:
     print(f"\nmemory after {memory['uploads']} uploads: {memory['growth_mb']:+.1f} MB (allowed: 50 MB)")
     target = ROOT / "benchmarks" / "results" / "app.json"
     target.parent.mkdir(parents=True, exist_ok=True)
-    told = {"reference": "a click on a bare Streamlit page", "actions": results, "memory": memory}
-    told["versions"] = {"numpy": np.__version__, "opencv": cv2.__version__}
-    target.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    measured = {"reference": "a click on a bare Streamlit page", "actions": results, "memory": memory}
+    measured["versions"] = {"numpy": np.__version__, "opencv": cv2.__version__}
+    target.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
     print(f"written to {target.relative_to(ROOT)}")
 
 

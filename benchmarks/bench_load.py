@@ -150,8 +150,8 @@ async def _watch(trainer: Visitor) -> None:
 
 def trainer_epochs(trainer: Visitor) -> int:
     """How far the training has come, as its page says (“161 / 1000”)."""
-    told = [int(found[1]) for text in trainer.texts if (found := re.fullmatch(r"(\d+) / \d+", text))]
-    return told[0] if told else 0
+    epochs = [int(found[1]) for text in trainer.texts if (found := re.fullmatch(r"(\d+) / \d+", text))]
+    return epochs[0] if epochs else 0
 
 
 def measure(visitors: Sequence[int], rounds: int) -> dict[str, object]:

@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from bag_generators.errors import InputError
-from elimipl.storage import write_whole
+from bag_generators.storage import write_whole
 
 ARRAYS = ("instances", "offsets", "candidates", "labels", "groups")
 OPTIONAL_ARRAYS = ("instance_truth",)

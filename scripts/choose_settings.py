@@ -71,9 +71,9 @@ def _tasks(folders: tuple[Path, ...], done: dict[str, Any]) -> Iterator[Task]:
     for cell, splits, compared in COMPARED:
         bags = _bags(cell, folders, splits)
         for settings in compared:
-            told = ", ".join(f"{key} {value}" for key, value in settings.items())
+            described = ", ".join(f"{key} {value}" for key, value in settings.items())
             for index in range(splits):
-                name = f"{cell.name}: {told}, split {index}"
+                name = f"{cell.name}: {described}, split {index}"
                 if name not in done:
                     yield Task(cell, index, config_of(cell).replace(**settings), *bags.parts(index), {"name": name})
 

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits
 
+from bag_generators.storage import write_whole
 from elimipl.config import Config
 from elimipl.data.mixed_bags import Recipe, mix_bags
 from elimipl.data.phantoms import build_phantoms
 from elimipl.data.sklearn_digits import LABEL_SPACE, TARGETS
 from elimipl.dataset import BagDataset
-from elimipl.storage import write_whole
 from elimipl.training.loop import fit
 from elimipl.training.stages import stages
 

@@ -44,7 +44,7 @@ def record(name: str) -> Trajectories:
     first = plans[METHODS[0]]
     watched = first.training.subset(first.watched)
     runs = [_one_run(plan, watched) for plan in plans.values()]
-    told = watched.instance_truth
+    truth = watched.instance_truth
     return Trajectories(
         about=About(
             id=name,
@@ -62,7 +62,7 @@ def record(name: str) -> Trajectories:
         labels=watched.labels,
         candidates=watched.candidates,
         offsets=watched.offsets,
-        instance_truth=np.zeros(len(watched.instances), bool) if told is None else told,
+        instance_truth=np.zeros(len(watched.instances), bool) if truth is None else truth,
         **{key: np.stack([run[key] for run in runs]) for key in runs[0]},
     )
 

@@ -104,9 +104,9 @@ class Visitor:
         status = await asyncio.to_thread(self.put, urls, name, content)
         if status != 204:
             raise RuntimeError(f"the upload was refused with status {status}")
-        told = self._set(key).file_uploader_state_value.uploaded_file_info.add()
-        told.name, told.size, told.file_id = name, len(content), urls.file_id
-        told.file_urls.CopyFrom(urls)
+        info = self._set(key).file_uploader_state_value.uploaded_file_info.add()
+        info.name, info.size, info.file_id = name, len(content), urls.file_id
+        info.file_urls.CopyFrom(urls)
         await self.run()
 
     def put(self, urls: FileURLs, name: str, content: bytes, headers: Mapping[str, str] | None = None) -> int:

@@ -38,15 +38,15 @@ def _share(card: Card) -> str:
 
 def speed_table() -> str:
     """How many times as fast as its reference each measured thing is."""
-    rows = json.loads((RESULTS / "generators.json").read_text(encoding="utf-8"))["comparisons"]
-    told = [f"| {row['name']} | {row['reference']} | {row['times_as_fast']:.2f} |" for row in rows]
+    comparisons = json.loads((RESULTS / "generators.json").read_text(encoding="utf-8"))["comparisons"]
+    rows = [f"| {row['name']} | {row['reference']} | {row['times_as_fast']:.2f} |" for row in comparisons]
     training = json.loads((RESULTS / "training.json").read_text(encoding="utf-8"))
-    told.append(
+    rows.append(
         f"| ten-split protocol, 7,000 bags, l = 512, T = 100 ({training['protocol']['seconds']:.0f} s) | "
         f"one bag a step, extrapolated from {training['one_bag_loop']['steps_timed']:,} steps | "
         f"{training['times_as_fast']:.0f} ({training['times_as_fast_by_processor_time']:.0f} by processor time) |"
     )
-    return "\n".join(["| | reference in the same run | times as fast |", "|---|---|---|", *told])
+    return "\n".join(["| | reference in the same run | times as fast |", "|---|---|---|", *rows])
 
 
 def filled(text: str, mark: str, table: str) -> str:

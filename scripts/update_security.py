@@ -33,7 +33,7 @@ GROUPS = {
     "faults: server killed with a page open": ["tests/browser/test_restart.py"],
 }
 
-TOLD = {
+IN_WORDS = {
     Outcome.REFUSED: "refused by the loader:",
     Outcome.UNFIT: "refused by the generators:",
     Outcome.NOTED: "opened with a note:",
@@ -85,17 +85,17 @@ def results_table() -> str:
         f"{load['allowed_rise']:.0f}) |"
     )
     low, high = load["thinking_seconds"]
-    told = (
+    summary = (
         f"\nLoad: {load['cores']} cores, shared with other programs (load average {load['load_average_before']:.1f}"
         f" before the run); everybody thinks {low:.0f} to {high:.0f} s between two actions."
     )
-    return "\n".join([*lines, told])
+    return "\n".join([*lines, summary])
 
 
 def _inputs_row() -> str:
     outcomes = Counter(row.outcome for row in INPUTS)
-    told = "; ".join(f"{TOLD[outcome]} {count}" for outcome, count in outcomes.most_common())
-    return f"| bad pictures in all | {len(INPUTS)} files | {told} |"
+    counts = "; ".join(f"{IN_WORDS[outcome]} {count}" for outcome, count in outcomes.most_common())
+    return f"| bad pictures in all | {len(INPUTS)} files | {counts} |"
 
 
 def _tests(count: int) -> str:

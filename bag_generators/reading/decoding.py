@@ -1,6 +1,6 @@
 """From the bytes of an unknown file to upright 8-bit RGB pixels, or to a sentence saying why not.
 
-Pillow's readers are called directly instead of through `Image.open`: only the five formats of the allow-list
+Pillow's readers are called directly instead of through `Image.open`: only the formats of the allow-list
 can ever run (an EPS would start Ghostscript), and the size in the header is checked against our own limits
 before a pixel is decoded, without touching Pillow's global ones.
 """
@@ -14,16 +14,10 @@ import warnings
 from itertools import islice
 
 import numpy as np
-from PIL import (
-    BmpImagePlugin,
-    ImageFile,
-    JpegImagePlugin,
-    PngImagePlugin,
-    TiffImagePlugin,
-    WebPImagePlugin,
-)
+from PIL import ImageFile, TiffImagePlugin
 
 from bag_generators.errors import InputError
+from bag_generators.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, in_words
 from bag_generators.reading.colour_profiles import MOST_PROFILE_BYTES, Colours, bmp_profile, colours_of, png_colours
 from bag_generators.reading.detection import detect_kind
 from bag_generators.reading.header_size import stated_size
@@ -36,18 +30,8 @@ from bag_generators.reading.slow_files import MOST_TIFF_ENTRIES, why_slow
 from bag_generators.reading.tiff_layout import TILE_HEIGHT, TILE_WIDTH, for_pillow, refuse_what_is_decoded_wrongly
 from bag_generators.reading.tiff_pages import Directory, directories
 
-MAX_BYTES = 50 * 2**20
-MAX_PIXELS = 40_000_000
-MAX_SIDE = 20_000
 _MAX_PAGES_COUNTED = 100
 
-_READERS: dict[str, type[ImageFile.ImageFile]] = {
-    "PNG": PngImagePlugin.PngImageFile,
-    "JPEG": JpegImagePlugin.JpegImageFile,
-    "TIFF": TiffImagePlugin.TiffImageFile,
-    "BMP": BmpImagePlugin.BmpImageFile,
-    "WebP": WebPImagePlugin.WebPImageFile,
-}
 _DESCRIPTION, _XMP, _PROFILE = 270, 700, 34675  # tags of a TIFF
 _LONGEST_DESCRIPTION = 2**16
 _UNSUPPORTED = ("unsupported", "not yet supported", "cannot handle", "unknown pixel mode")
@@ -66,9 +50,9 @@ def decode(data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
     if not data:
         raise InputError("The file is empty.", "Choose another file.")
     kind = detect_kind(data)
-    if kind not in _READERS:
+    if kind not in FORMATS:
         found = f"it looks like {kind}" if kind else "its kind is unknown"
-        fix = EXPORT_A_REGION if kind and "slide" in kind else "Give a PNG, JPEG, TIFF, BMP or WebP picture."
+        fix = EXPORT_A_REGION if kind and "slide" in kind else f"Give a {in_words()} picture."
         raise InputError(f"This is not an image we can read: {found}.", fix)
     _hush_pillow()
     try:
@@ -106,7 +90,7 @@ def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
         raise InputError(slow, EXPORT_AGAIN)
     if page is not None:
         refuse_what_is_decoded_wrongly(page)
-    picture = _READERS[kind](io.BytesIO(_for_pillow(kind, data, page)))
+    picture = FORMATS[kind].reader()(io.BytesIO(_for_pillow(kind, data, page)))
     _refuse_if_too_many_pixels(*picture.size, slide=slide)
     if kind == "PNG":
         check_sums(data)

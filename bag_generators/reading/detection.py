@@ -1,14 +1,8 @@
 """What kind of file is this, by its first bytes? Names and extensions are never believed."""
 
-READABLE = ("PNG", "JPEG", "TIFF", "BMP", "WebP")
+from bag_generators.formats import format_of
 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n\x1a\n", "PNG"),
-    (b"\xff\xd8\xff", "JPEG"),
-    (b"II*\x00", "TIFF"),
-    (b"MM\x00*", "TIFF"),
-    (b"II+\x00", "TIFF"),  # BigTIFF
-    (b"MM\x00+", "TIFF"),
     (b"%PDF", "a PDF document"),
     (b"PK\x03\x04", "a ZIP archive or an Office document"),
     (b"\x1f\x8b", "a gzip archive"),
@@ -38,16 +32,14 @@ _BYTES_LOOKED_AT = 1024
 
 
 def detect_kind(data: bytes) -> str | None:
-    """One of `READABLE`, or words for another kind of file ("a PDF document"), or None when unknown.
+    """The name of one of our formats, or words for another kind of file ("a PDF document"), or None when unknown.
 
     >>> detect_kind(b"%PDF-1.7")
     'a PDF document'
     """
     head = data[:_BYTES_LOOKED_AT]
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "WebP"
-    if head[:2] == b"BM" and head[6:10] == b"\0\0\0\0":  # two letters alone would take a text for a picture
-        return "BMP"
+    if (ours := format_of(head)) is not None:
+        return ours
     if head[4:8] == b"ftyp":
         return "a HEIC, AVIF or video file"
     if head[128:132] == b"DICM":

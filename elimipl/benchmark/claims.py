@@ -1,4 +1,4 @@
-"""What the paper claims, tested on our runs and told as found: who is ahead, and whether the lead grows with r."""
+"""What the paper claims, tested on our runs and reported as found: who is ahead, and whether the lead grows with r."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def claims(records: Records) -> list[Claim]:
 
 def _ahead(records: Records, better: str, worse: str) -> Iterator[PairedTest]:
     """A test for every data set and r that both methods ran on."""
-    for data, r in _places(records, better):
+    for data, r in _settings_run(records, better):
         first, second = (records.measured(Cell(data, r, method)) for method in (better, worse))
         if first is None or second is None or not (common := _common([first, second])):
             continue
@@ -103,7 +103,7 @@ def _ahead(records: Records, better: str, worse: str) -> Iterator[PairedTest]:
 
 def _growing_leads(records: Records) -> Iterator[PairedTest]:
     """Per split, the slope of the lead over r; and the paper's own comparison, r above 5 against r up to 5."""
-    for data in dict.fromkeys(data for data, r in _places(records, "ELIMIPL") if r > 0):
+    for data in dict.fromkeys(data for data, r in _settings_run(records, "ELIMIPL") if r > 0):
         leads = {r: _leads(records, data, r) for r in VIEWS["figure 4"].rs}
         known = {r: lead for r, lead in leads.items() if lead}
         if len(known) < 2:
@@ -140,8 +140,8 @@ def _paper_slope(data: str, rs: np.ndarray) -> float | None:
     return float((rs - rs.mean()) @ np.array(leads) / ((rs - rs.mean()) ** 2).sum())
 
 
-def _places(records: Records, method: str) -> list[tuple[str, int]]:
-    """Data sets and r with runs of a method, in the order of the tables; runs of the study are left out."""
+def _settings_run(records: Records, method: str) -> list[tuple[str, int]]:
+    """Data sets and r on which a method ran, in the order of the tables; runs of the study don't count."""
     cells = dict.fromkeys((cell.data, cell.r) for view in VIEWS.values() for cell in view.cells())
     return [(data, r) for data, r in cells if records.measured(Cell(data, r, method))]
 
@@ -151,7 +151,7 @@ def _common(measured: Iterable[Measured]) -> list[int]:
 
 
 def _ratio(measured: Measured) -> float:
-    """PairedTest bags for each training bag."""
+    """Test bags for each training bag."""
     split = next(iter(measured.splits.values()))
     return float(split["test_bags"] / split["train_bags"])
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from bag_generators.errors import InputError
+from bag_generators.storage import only_writer, write_whole
 from elimipl.benchmark.cells import Cell
 from elimipl.config import Config
 from elimipl.methods.settings import Settings
-from elimipl.storage import only_writer, write_whole
 
 AnyConfig = Config | Settings
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from bag_generators.storage import write_whole
 from elimipl.benchmark.cells import CROWD, DATA, VIEWS, Cell, View, study_cells
 from elimipl.benchmark.claims import Claim, PairedTest, claims
 from elimipl.benchmark.figure_four import phenomena
 from elimipl.benchmark.rebuilt import SOURCES
 from elimipl.benchmark.records import Measured, Records
 from elimipl.benchmark.wording import CAPTIONS, CLAIMS_INTRODUCTION, INTRODUCTION, p_value, printed, shown, signed
-from elimipl.storage import write_whole
 
 FINDINGS = "findings.md"
 """Text written by hand, beside the results it is about; it ends the page."""
@@ -57,11 +57,11 @@ def _table(records: Records, cells: Iterable[Cell]) -> str:
         notes |= dict.fromkeys(f"{cell.method}: {note}" for note in (measured.notes if measured else ()))
     comparable = DATA[cell.data].comparable
     head = [*([] if cell.r == CROWD else ["r"]), "method", "ours", "paper" if comparable else "paper, CRC-MIPL"]
-    head += ["difference", "splits", "seconds a split", "peak MB", "failed"]
+    head += ["difference", "splits", "seconds per split", "peak MB", "failed"]
     if not any(row[-1] for row in rows):
         head, rows = head[:-1], [row[:-1] for row in rows]
-    told = "".join(f"- {note}\n" for note in notes)
-    return as_table(head, rows) + (f"\n{told}" if told else "")
+    remarks = "".join(f"- {note}\n" for note in notes)
+    return as_table(head, rows) + (f"\n{remarks}" if remarks else "")
 
 
 def _numbers(cell: Cell, measured: Measured | None) -> list[str]:

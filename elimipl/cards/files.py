@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from bag_generators.errors import InputError
-from elimipl.storage import write_whole
+from bag_generators.storage import write_whole
 
 if TYPE_CHECKING:
     from elimipl.cards.card import Card

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"leave other methods out ({', '.join(METHODS)})")
     parser.add_argument("--r", nargs="+", type=int, metavar="N", help="leave other numbers of false positives out")
     parser.add_argument("--splits", type=int, default=SPLITS, metavar="N", help=f"splits of each cell, 1 to {SPLITS}")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the raw data (left out: data)")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the raw data (default: data)")
     parser.add_argument("--mat", type=Path, metavar="FOLDER", help="folder of the authors' .mat files, run as well")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="folder of the results")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="splits side by side")
@@ -47,12 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run what is missing; exit code 1 when a split failed or a cell had to be left out, each with a sentence."""
+    """Run what is missing; exit code 1 when a split failed or a cell had to be skipped, each with a sentence."""
     wanted = _wanted(args)
     places = Places((args.data, *USUAL_PLACES) if args.data else USUAL_PLACES, args.mat)
     cells, missing = available(wanted, places)
-    for told in missing:
-        print(f"{told} Its cells are skipped.", file=sys.stderr)
+    for reason in missing:
+        print(f"{reason} Its cells are skipped.", file=sys.stderr)
     if not cells:
         raise InputError("Nothing of what was asked for can be run.", "Ask for other cells, or get the data.")
     records, report = Records(args.results / FILE), args.results / "benchmark.md"

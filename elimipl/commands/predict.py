@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bag_generators import Bag
+from bag_generators.formats import in_words
 from bag_generators.parallel import generate_with_notes
 from elimipl.commands import arguments
 from elimipl.predictor import Predictor
@@ -15,7 +16,7 @@ from elimipl.predictor import Predictor
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `predict` asks for."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="pictures (PNG, JPEG, TIFF, BMP, WebP)")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=f"pictures ({in_words()})")
     parser.add_argument("--model", required=True, metavar="ID", help="see “python -m elimipl models”")
     parser.add_argument("--folder", type=Path, help="folder of models (left out: the models that ship)")
     parser.add_argument("--workers", type=int, help="processes (left out: one a core)")

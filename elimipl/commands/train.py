@@ -14,11 +14,11 @@ from threading import Event
 from types import FrameType
 
 from bag_generators.errors import InputError
+from bag_generators.storage import check_writable
 from elimipl.cards.calibration import Calibration, calibrate
 from elimipl.cards.card import Accuracy, Card, describe, save_model
 from elimipl.commands import STOPPED, arguments
 from elimipl.dataset import BagDataset
-from elimipl.storage import check_writable
 from elimipl.training.loop import Fitted, fit
 from elimipl.training.reports import EpochReport
 from elimipl.training.splits import stratified_splits

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from bag_generators.errors import InputError
+from bag_generators.storage import write_whole
 from elimipl.data.download import Progress, download
 from elimipl.data.http_files import BrokenOffError, open_url
 from elimipl.data.remote_zip import RemoteFile, open_zip, read_member
 from elimipl.labels import TISSUE7
-from elimipl.storage import write_whole
 
 ZENODO = "https://zenodo.org"
 RECORD = 1214456

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MOST_BYTES = 4 * 2**30
-"""What one packed variable may unpack to."""
+from bag_generators.formats import MOST_MAT_BYTES
 
 _HEADER, _TAG = 128, 8
 _MATRIX, _COMPRESSED = 14, 15
@@ -55,7 +54,7 @@ def read_variable(content: bytes, name: str) -> np.ndarray | None:
         variable = element
         if element.kind == _COMPRESSED:
             unpacker = zlib.decompressobj()
-            unpacked = unpacker.decompress(element.data, MOST_BYTES)
+            unpacked = unpacker.decompress(element.data, MOST_MAT_BYTES)
             if not unpacker.eof:
                 raise DamagedError("a packed variable breaks off")
             variable = next(_elements(memoryview(unpacked), order), element)

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from bag_generators import InputError, generate_many
+from bag_generators.formats import extensions
 from elimipl.dataset import BagDataset
 from elimipl.labels import LESION5, TISSUE7, LabelSpace
-
-PICTURES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"})
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ def find_tiles(folder: str | Path, label_space: LabelSpace | None = None) -> tup
     if not paths:
         raise InputError(
             f"There are no pictures in the class folders of “{folder}”.",
-            f"Put pictures ({', '.join(sorted(PICTURES))}) into a folder for each class.",
+            f"Put pictures ({', '.join(extensions())}) into a folder for each class.",
         )
     return paths, labels, space
 
@@ -97,7 +96,7 @@ def bags_from_tiles(
 
 
 def _is_picture(path: Path) -> bool:
-    return path.suffix.lower() in PICTURES and not path.name.startswith(".") and path.is_file()
+    return path.suffix.lower() in extensions() and not path.name.startswith(".") and path.is_file()
 
 
 def space_of(names: Sequence[str], where: str, source: str) -> LabelSpace:

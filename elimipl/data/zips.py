@@ -18,14 +18,17 @@ from typing import Any
 import numpy as np
 
 from bag_generators import Bag, InputError, generate, load
-from elimipl.data.tiles import PICTURES, space_of
+from bag_generators.formats import (
+    MAX_BYTES,
+    MOST_ZIP_BYTES,
+    MOST_ZIP_CLASSES,
+    MOST_ZIP_ENTRIES,
+    MOST_ZIP_PICTURES,
+    extensions,
+)
+from elimipl.data.tiles import space_of
 from elimipl.dataset import BagDataset
 
-MOST_PICTURES = 1000
-MOST_CLASSES = 50
-MOST_BYTES = 400 * 2**20  # of all pictures together, unpacked
-MOST_BYTES_A_PICTURE = 50 * 2**20
-MOST_ENTRIES = 20_000  # files of any kind; each costs memory before it is read
 LONGEST_NAME = 60
 
 _CALLED = "the zip file"
@@ -57,9 +60,9 @@ def bags_from_zip(
         bags: list[Bag] = []
         kept: list[PurePosixPath] = []
         refused: list[tuple[str, InputError]] = []
-        left = MOST_BYTES
+        left = MOST_ZIP_BYTES
         for done, (entry, name) in enumerate(pictures, start=1):
-            pixels = _unpacked(archive, entry, min(MOST_BYTES_A_PICTURE, left))
+            pixels = _unpacked(archive, entry, min(MAX_BYTES, left))
             left -= len(pixels)
             try:
                 bags.append(generate(generator, load(pixels), **params))
@@ -85,8 +88,8 @@ def bags_from_zip(
 
 
 def _opened(content: bytes) -> zipfile.ZipFile:
-    if content.count(_DIRECTORY_ENTRY) > MOST_ENTRIES:
-        raise InputError(f"The zip file lists more than {MOST_ENTRIES:,} files.", "Zip only the class folders.")
+    if content.count(_DIRECTORY_ENTRY) > MOST_ZIP_ENTRIES:
+        raise InputError(f"The zip file lists more than {MOST_ZIP_ENTRIES:,} files.", "Zip only the class folders.")
     try:
         return zipfile.ZipFile(io.BytesIO(content))
     except _BROKEN:
@@ -99,18 +102,18 @@ def _pictures(archive: zipfile.ZipFile) -> list[tuple[zipfile.ZipInfo, PurePosix
     for entry in archive.infolist():
         name = PurePosixPath(entry.filename)
         hidden = any(part.startswith((".", "__MACOSX")) for part in name.parts)
-        if not entry.filename.endswith("/") and not hidden and name.suffix.lower() in PICTURES and name.parent.name:
+        if not entry.filename.endswith("/") and not hidden and name.suffix.lower() in extensions() and name.parent.name:
             found.append((entry, name))
     if not found:
         raise InputError(
             "There are no pictures in class folders in this zip file.",
-            f"Zip one folder for each class with pictures ({', '.join(sorted(PICTURES))}) in it.",
+            f"Zip one folder for each class with pictures ({', '.join(extensions())}) in it.",
         )
     classes = {name.parent.name for _, name in found}
-    if len(found) > MOST_PICTURES or len(classes) > MOST_CLASSES:
+    if len(found) > MOST_ZIP_PICTURES or len(classes) > MOST_ZIP_CLASSES:
         raise InputError(
             f"The zip file holds {len(found)} pictures of {len(classes)} classes.",
-            f"Send at most {MOST_PICTURES} of {MOST_CLASSES} classes; for more use “python -m elimipl bags”.",
+            f"Send at most {MOST_ZIP_PICTURES} of {MOST_ZIP_CLASSES} classes; for more use “python -m elimipl bags”.",
         )
     if any(len(label) > LONGEST_NAME or not label.isprintable() for label in classes):
         raise InputError("A class folder has a name that can't be shown.", f"Use at most {LONGEST_NAME} plain letters.")
@@ -129,8 +132,8 @@ def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> by
         raise InputError("The zip file is damaged.", "Zip the class folders again.") from None
     if len(content) > most:
         raise InputError(
-            f"The zip file unpacks to more than {MOST_BYTES // 2**20} MB, or one of its pictures to more than "
-            f"{MOST_BYTES_A_PICTURE // 2**20} MB.",
+            f"The zip file unpacks to more than {MOST_ZIP_BYTES // 2**20} MB, or one of its pictures to more than "
+            f"{MAX_BYTES // 2**20} MB.",
             "Send fewer or smaller pictures.",
         )
     return content

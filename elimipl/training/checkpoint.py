@@ -7,23 +7,30 @@ disambiguation weights after a whole number of epochs are all there is to keep.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as to_bytes
+import torch
 from torch import Tensor
 
 from bag_generators.errors import InputError
+from bag_generators.storage import ForeignFileError, read_tensors, write_tensors
+from bag_generators.validation import Record, validated
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.storage import write_whole
 from elimipl.training.reports import EpochReport
 
 _METADATA_KEY = "elimipl.checkpoint"
+
+
+class _Description(Record):
+    """What a checkpoint says about its run."""
+
+    config: dict[str, Any]
+    data: str  # sha256 of the bags
+    history: list[dict[str, Any]]
 
 
 class Checkpoint:
@@ -37,23 +44,22 @@ class Checkpoint:
     def save(self, tensors: Mapping[str, Tensor], history: Sequence[EpochReport]) -> None:
         """Write the state after the last epoch of `history`; a crash leaves the old file or the new one."""
         epochs = [asdict(replace(report, snapshot=None)) for report in history]
-        text = json.dumps({"config": self._config, "data": self._data, "history": epochs})
-        content = to_bytes({name: value.cpu() for name, value in tensors.items()}, {_METADATA_KEY: text})
-        write_whole(self.path, content, "The checkpoint")
+        arrays = {name: value.cpu().numpy() for name, value in tensors.items()}
+        described = {"config": self._config, "data": self._data, "history": epochs}
+        write_tensors(self.path, arrays, _METADATA_KEY, described, "The checkpoint")
 
     def load(self) -> tuple[dict[str, Tensor], list[EpochReport]]:
         """What `save` wrote, refused when it belongs to other settings or other bags."""
         try:
-            with safe_open(self.path, framework="pt") as file:
-                described = json.loads((file.metadata() or {})[_METADATA_KEY])
-                tensors = {name: file.get_tensor(name) for name in file.offset_keys()}
-            history = [EpochReport(**report) for report in described["history"]]
-            self._check_same_run(described["config"], described["data"])
-        except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError):
+            arrays, values = read_tensors(self.path, _METADATA_KEY, str(self.path))
+            described = validated(_Description, values, "The checkpoint")
+            history = [EpochReport(**report) for report in described.history]
+        except (InputError, ForeignFileError, TypeError):
             raise InputError(
                 f"“{self.path}” is not a readable checkpoint of this program.", "Start without resuming."
             ) from None
-        return tensors, history
+        self._check_same_run(described.config, described.data)
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}, history
 
     def _check_same_run(self, config: Mapping[str, Any], data: str) -> None:
         for name, value in self._config.items():

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from bag_generators.errors import InputError
+from bag_generators.storage import check_writable
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.model.beliefs import initial_weights, move_weights
@@ -19,7 +20,6 @@ from elimipl.model.device import resolve_device
 from elimipl.model.inference import Outputs, infer, infer_packed, one_thread, share_correct
 from elimipl.model.losses import attention_entropy_gradient, loss_gradient, loss_values
 from elimipl.model.network import BagOutputs, Network, build_network
-from elimipl.storage import check_writable
 from elimipl.training.batching import Batch, PackedBags
 from elimipl.training.checkpoint import Checkpoint
 from elimipl.training.optimizer import FlatSGD

@@ -16,8 +16,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from bag_generators.errors import InputError
+from bag_generators.storage import write_whole
 from elimipl.labels import LabelSpace
-from elimipl.storage import write_whole
 
 TRAJECTORIES_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "trajectories"
 LOSSES = ("mapping", "sparsity", "inhibition", "attention", "total")

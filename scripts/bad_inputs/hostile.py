@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 from PIL import PngImagePlugin
 
-from bag_generators.reading.decoding import MAX_BYTES
+from bag_generators.formats import MAX_BYTES
 from scripts.bad_inputs import metadata
 from scripts.bad_inputs.encodings import (
     bmp_claiming,

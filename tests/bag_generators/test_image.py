@@ -11,8 +11,8 @@ import pytest
 from PIL import Image, ImageFile
 
 from bag_generators.errors import InputError
+from bag_generators.formats import MAX_BYTES
 from bag_generators.image import TissueImage, load, tiles
-from bag_generators.reading.decoding import MAX_BYTES
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def zipped(*names: str, packing: int = zipfile.ZIP_STORED) -> bytes:
 
 
 def test_a_zip_that_lists_files_without_end(monkeypatch):
-    monkeypatch.setattr(tile_zip, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(tile_zip, "MOST_ZIP_ENTRIES", 3)
     monkeypatch.setattr(zipfile, "ZipFile", lambda *_: pytest.fail("the list was read"))
     listed = b"PK\x01\x02" * 4
     with pytest.raises(InputError, match="lists more than 3 files"):

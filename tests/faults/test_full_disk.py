@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from bag_generators.errors import InputError
+from bag_generators.storage import check_writable, write_whole
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.storage import check_writable, write_whole
 from elimipl.training import loop
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
@@ -51,7 +51,7 @@ def test_the_old_file_survives_a_write_that_fails(tmp_path, monkeypatch, step, c
 def test_a_file_larger_than_the_system_allows_leaves_nothing(tmp_path):
     program = (
         "import resource, sys\nfrom pathlib import Path\nfrom bag_generators.errors import InputError\n"
-        "from elimipl.storage import write_whole\n"
+        "from bag_generators.storage import write_whole\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "try:\n    write_whole(Path(sys.argv[1]) / 'a', bytes(1_000_000), 'The model')\n"
         "except InputError as error:\n    print(error)"

@@ -5,33 +5,32 @@ from itertools import accumulate
 
 import streamlit as st
 
+from bag_generators.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
 from elimipl.predictor import Predictor
+from ui.batch import texts
 from ui.batch.rows import BatchRow, batch_csv, batch_json, batch_table, classify_files
-from ui.explore import texts
+from ui.frame import texts as shared
 from ui.frame.download import download_button
 from ui.frame.log import model_name
-
-MOST_FILES = 500
-MOST_BYTES = 500 * 2**20
 
 
 def choose_files() -> list[tuple[str, bytes]]:
     """Names and bytes of the chosen files, as far as they stay within the limits."""
     uploads = st.file_uploader(
-        texts.BATCH_UPLOAD_LABEL,
-        type=list(texts.UPLOAD_TYPES),
+        texts.UPLOAD_LABEL,
+        type=list(extensions()),
         accept_multiple_files=True,
-        help=texts.UPLOAD_HELP,
+        help=shared.UPLOAD_HELP,
         key="batch",
     )
     if not uploads:
-        st.info(texts.BATCH_EMPTY, icon=":material/upload_file:")
-    sizes = accumulate(upload.size for upload in uploads[:MOST_FILES])
-    within = sum(size <= MOST_BYTES for size in sizes)
+        st.info(texts.EMPTY, icon=":material/upload_file:")
+    sizes = accumulate(upload.size for upload in uploads[:MOST_BATCH_FILES])
+    within = sum(size <= MOST_BATCH_BYTES for size in sizes)
     if within < len(uploads):
         st.warning(
-            f"Only the first {within} of {len(uploads)} files are classified: at most {MOST_FILES} files and "
-            f"{MOST_BYTES // 2**20} MB in all.",
+            f"Only the first {within} of {len(uploads)} files are classified: at most {MOST_BATCH_FILES} files and "
+            f"{MOST_BATCH_BYTES // 2**20} MB in all.",
             icon=":material/warning:",
         )
     return [(upload.name, upload.getvalue()) for upload in uploads[:within]]
@@ -42,7 +41,7 @@ def show_rows(files: list[tuple[str, bytes]], predictor: Predictor) -> None:
     rows = _classified(files, predictor)
     refused = sum(bool(row.refused) for row in rows)
     doubtful = sum(row.reliable is False for row in rows)
-    st.markdown(texts.batch_summary(len(rows), refused, doubtful))
+    st.markdown(texts.summary(len(rows), refused, doubtful))
     st.dataframe(
         batch_table(rows),
         hide_index=True,
@@ -62,7 +61,7 @@ def _classified(files: list[tuple[str, bytes]], predictor: Predictor) -> list[Ba
         digest.update(name.encode("utf-8", "replace") + b"\0" + hashlib.sha256(data).digest())
     kept = st.session_state.get("batch_rows")
     if kept is None or kept[0] != digest.hexdigest():
-        bar = st.progress(0.0, text=texts.CLASSIFYING)
+        bar = st.progress(0.0, text=shared.CLASSIFYING)
         rows = classify_files(
             files, predictor, lambda done: bar.progress(done / len(files), text=f"{done} of {len(files)} files")
         )

@@ -7,11 +7,12 @@ from ui.compare import texts
 from ui.compare.choices import Comparison
 from ui.compare.figures.trajectories import three_curves, three_probabilities
 from ui.figures.curves import accuracy_curves
+from ui.frame import charts
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
 from ui.train.controls import start_run
 from ui.train.data import named_bags
-from ui.train.live import CHART_CONFIG, POLL_SECONDS
+from ui.train.live import POLL_SECONDS
 from ui.train.plan import Candidates, Plan, make_plan
 from ui.train.settings import WATCHABLE_PACE
 from ui.train.worker import RUNNING, TrainingRun
@@ -65,17 +66,8 @@ def _show_run(comparison: Comparison, run: TrainingRun, was_running: bool) -> No
     palette = current_palette()
     three = three_probabilities(progress.probabilities[:, comparison.bag], comparison.candidates, comparison.true_index)
     left, right = st.columns(2, gap="large")
-    left.plotly_chart(
-        three_curves(three, palette, epochs, first=1),
-        theme=None,
-        config=CHART_CONFIG,
-        key="live-curves",
-        alt=texts.three_alt(run.plan.title, three[-1]) if len(three) else told,
-    )
-    right.plotly_chart(
-        accuracy_curves(progress.reports, epochs, palette),
-        theme=None,
-        config=CHART_CONFIG,
-        key="live-accuracy",
-        alt=told,
-    )
+    with left:
+        alt = texts.three_alt(run.plan.title, three[-1]) if len(three) else told
+        charts.show(three_curves(three, palette, epochs, first=1), key="live-curves", alt=alt)
+    with right:
+        charts.show(accuracy_curves(progress.reports, epochs, palette), key="live-accuracy", alt=told)

@@ -11,10 +11,9 @@ from ui.compare.choices import Comparison
 from ui.compare.figures.trajectories import final_bars, method_bars, three_curves, three_probabilities
 from ui.figures.attention_map import attention_map
 from ui.figures.instances import instance_bars
+from ui.frame import charts
 from ui.frame.cached import bag_of
 from ui.frame.palette import current_palette
-
-CHART_CONFIG = {"displayModeBar": False, "responsive": True}
 
 
 @st.fragment
@@ -40,10 +39,10 @@ def _show_side(comparison: Comparison, method: str, epoch: int, highest: float, 
     told = texts.three_alt(method, three[epoch])
     st.markdown(f"**{texts.CURVES_HEADING}**")
     curves = three_curves(three, palette, recorded.epochs, marked=epoch)
-    st.plotly_chart(curves, theme=None, config=CHART_CONFIG, key=f"{key}-curves", alt=told)
+    charts.show(curves, key=f"{key}-curves", alt=told)
     st.markdown(f"**{texts.BARS_HEADING}**")
     bars = final_bars(three[epoch], palette)
-    st.plotly_chart(bars, theme=None, config=CHART_CONFIG, key=f"{key}-bars", alt=told)
+    charts.show(bars, key=f"{key}-bars", alt=told)
     st.markdown(f"**{texts.ATTENTION_HEADING}**")
     _show_attention(comparison, method, epoch, highest, key)
 
@@ -56,11 +55,11 @@ def _show_attention(comparison: Comparison, method: str, epoch: int, highest: fl
         image = TissueImage.from_array(_phantom(recorded.about.bag_names[comparison.bag]).pixels)
         bag = bag_of(image, recorded.about.bags.removeprefix("phantoms-"))
         figure = attention_map(image, bag, attention, highest, None, palette, texts.ATTENTION_AXIS)
-        st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key=f"{key}-map", alt=told)
+        charts.show(figure, key=f"{key}-map", alt=told)
     truth = recorded.truth_of(comparison.bag)
     figure = instance_bars(attention, palette, texts.ATTENTION_AXIS, truth)
     figure.update_yaxes(range=[0, highest * 1.05])
-    st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key=f"{key}-attention", alt=told)
+    charts.show(figure, key=f"{key}-attention", alt=told)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -76,7 +75,7 @@ def _show_all(comparison: Comparison, epoch: int) -> None:
     three = three_probabilities(now, comparison.candidates, comparison.true_index)
     figure = method_bars(three, methods, current_palette())
     told = texts.all_alt(methods, three)
-    st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="all-methods", alt=told)
+    charts.show(figure, key="all-methods", alt=told)
     if epoch > 0:
         st.markdown(f"**{texts.TABLE_HEADING}**", help=texts.TABLE_HELP)
         st.markdown(texts.accuracy_table(methods, recorded.accuracies[:, epoch - 1]))

@@ -10,7 +10,8 @@ from ui.explore import texts
 from ui.explore.analysis import View
 from ui.explore.figures.tissue_map import MapTile, overview_figure, tile_positions
 from ui.explore.picture import Picture
-from ui.figures.tissue import WHOLE_FIGURE
+from ui.frame import charts
+from ui.frame import texts as shared
 from ui.frame.cached import bag_of
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
@@ -53,7 +54,7 @@ def _tile_size(image: TissueImage, known: float | None) -> int:
     )
     wanted = round(MODEL_TILE * MODEL_MICRONS / microns)
     size = max(SMALLEST_TILE, min(wanted, image.width, image.height))
-    st.caption(f"{texts.EXPECTED_SCALE} Here that is a tile of {size} × {size} px.")
+    st.caption(f"{shared.EXPECTED_SCALE} Here that is a tile of {size} × {size} px.")
     return size
 
 
@@ -97,22 +98,18 @@ def _show_overview(image: TissueImage, corner: tuple[int, int] | None, size: int
             show_error(error)
     labels = predictor.card.label_space
     figure = overview_figure(image, corner, size, current_palette(), classified, labels)
-    st.plotly_chart(
+    charts.show(
         figure,
-        theme=None,
-        config=WHOLE_FIGURE,
         key="overview",
-        on_select=_move_to_click,
-        selection_mode="points",
+        on_click=_move_to_click,
         alt=texts.overview_alt(image.width, image.height, len(classified)),
     )
     st.caption(texts.OVERVIEW_HINT)
 
 
 def _move_to_click() -> None:
-    points = st.session_state["overview"]["selection"]["points"]
-    if points:
-        st.session_state["x"], st.session_state["y"] = (int(value) for value in points[0]["customdata"][:2])
+    if (point := charts.clicked_point("overview")) is not None:
+        st.session_state["x"], st.session_state["y"] = (int(value) for value in point["customdata"][:2])
 
 
 def _classified(image: TissueImage, size: int, predictor: Predictor) -> list[MapTile]:
@@ -120,8 +117,8 @@ def _classified(image: TissueImage, size: int, predictor: Predictor) -> list[Map
     key = _map_key(image, size, predictor)
     kept = st.session_state.get("tissue_map")
     if kept is None or kept[0] != key:
-        bar = st.progress(0.0, text=texts.CLASSIFYING)
-        kept = (key, _classify(image, size, predictor, lambda share: bar.progress(share, text=texts.CLASSIFYING)))
+        bar = st.progress(0.0, text=shared.CLASSIFYING)
+        kept = (key, _classify(image, size, predictor, lambda share: bar.progress(share, text=shared.CLASSIFYING)))
         bar.empty()
         st.session_state["tissue_map"] = kept
     return kept[1]

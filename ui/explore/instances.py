@@ -7,9 +7,9 @@ import streamlit as st
 from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.figures.instances import instance_bars, score_histogram
+from ui.frame import charts
 from ui.frame.palette import current_palette
 
-BARS_CONFIG = {"displayModeBar": False, "responsive": True}
 EXTREMES = 3
 MOST_FEATURES = 2
 PATCH_WIDTH = 150  # screen px
@@ -75,9 +75,8 @@ def _choose_row() -> None:
 
 
 def _choose_bar() -> None:
-    points = st.session_state["figure-five"]["selection"]["points"]
-    if points:
-        st.session_state["instance"] = int(points[0]["x"])
+    if (point := charts.clicked_point("figure-five")) is not None:
+        st.session_state["instance"] = int(point["x"])
 
 
 def show_figure_five(analysis: Analysis, scores: np.ndarray, title: str) -> None:
@@ -85,20 +84,15 @@ def show_figure_five(analysis: Analysis, scores: np.ndarray, title: str) -> None
     palette = current_palette()
     bars, histogram = st.columns([2, 1])
     with bars:
-        st.plotly_chart(
+        charts.show(
             instance_bars(scores, palette, title, analysis.truth, even_share=scores is analysis.prediction.attention),
-            theme=None,
-            config=BARS_CONFIG,
             key="figure-five",
-            on_select=_choose_bar,
-            selection_mode="points",
+            on_click=_choose_bar,
             alt=texts.instances_alt(title, scores),
         )
     with histogram:
-        st.plotly_chart(
+        charts.show(
             score_histogram(scores, palette, title),
-            theme=None,
-            config=BARS_CONFIG,
             key="histogram",
             alt=f"Histogram of the {len(scores)} scores.",
         )

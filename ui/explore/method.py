@@ -5,7 +5,7 @@ import streamlit as st
 from bag_generators import GENERATORS, InputError
 from elimipl.cards.card import Card
 from elimipl.predictor import Predictor
-from ui.explore import texts
+from ui.frame import texts
 from ui.frame.cached import predictor, shipped_models
 from ui.frame.page import escape, show_error
 from ui.train.trained import choose_trained

@@ -10,7 +10,8 @@ from ui.explore.analysis import Analysis
 from ui.explore.figures.heatmap import COLOUR_MAPS, add_heatmap
 from ui.explore.instances import show_detail, show_figure_five, show_table
 from ui.figures.score_scale import SCALES, coloured
-from ui.figures.tissue import WHOLE_FIGURE, add_click_targets, add_outlines, picture_figure
+from ui.figures.tissue import add_click_targets, add_outlines, picture_figure
+from ui.frame import charts
 from ui.frame.palette import current_palette
 
 NEARLY_EVEN = 1.2  # highest attention as a multiple of what every instance would get in an even share
@@ -104,34 +105,28 @@ def _show_map(analysis: Analysis, settings: MapSettings, scores: np.ndarray) -> 
     title = texts.SOURCE_TITLES[settings.source]
     if settings.source != "attention":
         title += f" for {analysis.labels.names[settings.class_index]}"
-    figure = picture_figure(analysis.image, palette)
+    figure = picture_figure(analysis.image)
     painted = coloured(scores, settings.scale, signed=settings.source != "attention", fixed=settings.fixed)
     add_heatmap(figure, analysis.bag, painted, palette, title, settings.colours, settings.threshold)
     if settings.outlined:
         add_outlines(figure, analysis.bag, palette)
     add_click_targets(figure, analysis.bag, scores, palette, title)
-    st.plotly_chart(
+    charts.show(
         figure,
-        theme=None,
-        config=WHOLE_FIGURE,
         key="overlay",
-        on_select=_choose_clicked,
-        selection_mode="points",
+        on_click=_choose_clicked,
         alt=texts.map_alt(title, scores),
     )
 
 
 def _show_original(analysis: Analysis) -> None:
-    st.plotly_chart(
-        picture_figure(analysis.image, current_palette()),
-        theme=None,
-        config=WHOLE_FIGURE,
+    charts.show(
+        picture_figure(analysis.image),
         key="original",
         alt="The picture without the map.",
     )
 
 
 def _choose_clicked() -> None:
-    points = st.session_state["overlay"]["selection"]["points"]
-    if points:
-        st.session_state["instance"] = int(points[0]["customdata"])
+    if (clicked := charts.clicked_instance("overlay")) is not None:
+        st.session_state["instance"] = clicked

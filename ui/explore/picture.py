@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bag_generators import InputError, TissueImage, load
+from bag_generators.formats import extensions
 from bag_generators.generators.working_size import working_copy
 from bag_generators.tissue.samples import Sample, list_samples
 from ui.explore import texts
+from ui.frame import texts as shared
 from ui.frame.log import picture_name, timed
 from ui.frame.page import show_error
 
@@ -29,7 +31,7 @@ def choose_picture() -> Picture | None:
     except InputError as error:
         show_error(error)
         samples = {}
-    upload = st.file_uploader(texts.UPLOAD_LABEL, type=list(texts.UPLOAD_TYPES), help=texts.UPLOAD_HELP, key="upload")
+    upload = st.file_uploader(texts.UPLOAD_LABEL, type=list(extensions()), help=shared.UPLOAD_HELP, key="upload")
     _forget_upload(gone=upload is None)
     own = None if upload is None else _uploaded(upload.file_id, upload.getvalue())
     chosen = _choose_sample(samples, disabled=own is not None) if samples else None

@@ -7,10 +7,9 @@ from elimipl.predictor import Prediction
 from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.figures.bars import class_bars, outside_mass, three_bars
+from ui.frame import charts
 from ui.frame.page import escape
 from ui.frame.palette import current_palette
-
-BARS_CONFIG = {"displayModeBar": False, "responsive": True}
 
 
 @st.fragment
@@ -22,10 +21,8 @@ def show_result(analysis: Analysis) -> None:
     _show_answer(shown, analysis)
     before = analysis.prediction.probabilities if removed else None
     palette = current_palette()
-    st.plotly_chart(
+    charts.show(
         class_bars(shown.probabilities, analysis.labels, candidates, palette, analysis.true_index, before),
-        theme=None,
-        config=BARS_CONFIG,
         key="class-bars",
         alt=texts.bars_alt(analysis.labels.names, shown.probabilities),
     )
@@ -51,10 +48,8 @@ def _show_answer(shown: Prediction, analysis: Analysis) -> None:
 def _show_figure_two(shown: Prediction, analysis: Analysis) -> None:
     raw = st.toggle(texts.RAW_LABEL, key="raw", bind="query-params", help=texts.RAW_HELP)
     probabilities = shown.raw if raw else shown.probabilities
-    st.plotly_chart(
+    charts.show(
         three_bars(probabilities, analysis.candidates, current_palette(), analysis.true_index),
-        theme=None,
-        config=BARS_CONFIG,
         key="figure-two",
         alt=texts.three_bars_alt(probabilities, analysis.candidates, analysis.true_index),
     )

@@ -1,37 +1,18 @@
-"""Every text a person reads, in one place."""
+"""Every text of the Explore page but for those it shares with others (`ui.frame.texts`)."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-APP_TITLE = "ELIMIPL pathology explorer"
-NOT_A_DEVICE = "For teaching and research. Not a medical device: never use it for a diagnosis."
-
-PAGES = (
-    ("app.py", "Explore", ":material/biotech:"),
-    ("pages/batch.py", "Batch", ":material/stacks:"),
-    ("pages/generators.py", "Bag generators", ":material/grid_view:"),
-    ("pages/lesson.py", "Lesson", ":material/school:"),
-    ("pages/compare.py", "Compare models", ":material/compare:"),
-    ("pages/results.py", "Results", ":material/leaderboard:"),
-    ("pages/train.py", "Train", ":material/model_training:"),
-    ("pages/doctor.py", "Doctor", ":material/stethoscope:"),
-)
-
 PICTURE_HEADING = "Picture"
 SAMPLE_LABEL = "or take a sample"
 SAMPLE_HELP = "Ready pictures that ship with the app. Phantoms are drawn, so we know which parts carry the class."
 UPLOAD_LABEL = "Upload a picture"
-UPLOAD_HELP = "PNG, JPEG, TIFF, BMP or WebP of colorectal H&E tissue. The picture stays on this machine."
-UPLOAD_TYPES = ("png", "jpg", "jpeg", "tif", "tiff", "bmp", "webp")
 UPLOAD_IN_USE = "Your upload is shown. Remove it above to return to the samples."
 STILL_SHOWN = "The picture before is still shown."
 
-GENERATOR_HEADING = "Bag generator"
 OUTLINE_LABEL = "Outline the instances"
 BAG_HEADING = "The bag as a table"
-
-EXPECTED_SCALE = "The models expect about 0.5 µm per pixel on a tile of 224 × 224 pixels."
 
 GALLERY_LABEL = "Gallery"
 
@@ -42,17 +23,7 @@ SCALE_LABEL = "Micrometres per pixel of this picture"
 SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
 LEFT_LABEL = "Left edge (px)"
 TOP_LABEL = "Top edge (px)"
-CLASSIFYING = "Classifying tiles…"
 OVERVIEW_HINT = "Click in the picture to move the field of view."
-
-MODEL_HEADING = "Model"
-NO_MODEL = "No model for this generator is installed. Restore assets/models or choose another generator."
-SPACE_LABEL = "Label space"
-SPACE_HELP = "Tissue: seven tissue types of colorectal slides. Lesion: healthy mucosa, three adenomas, adenocarcinoma."
-SPACE_TITLES = {"tissue7": "7 tissues", "lesion5": "5 lesions"}
-METHOD_LABEL = "Method"
-METHOD_HELP = "ELIMIPL uses candidate and non-candidate labels; DEMIPL, its predecessor, only the candidates."
-NO_ACCURACY = "The accuracy of this model was not measured."
 
 CANDIDATES_HEADING = "Candidate labels"
 CANDIDATES_HELP = (
@@ -124,23 +95,10 @@ FIGURE_FIVE_HEADING = "Scores of all instances"
 REMOVE_LABEL = "Remove"
 FEATURES_INTRO = "Stands out in:"
 
-BATCH_INTRO = (
-    f"Classify many tiles at once. Every file gets a row: an answer, or the reason why there is none. {EXPECTED_SCALE}"
-)
-BATCH_UPLOAD_LABEL = "Pictures"
-BATCH_EMPTY = "Choose one or more pictures to begin."
-
 
 def in_scope(checks: Sequence[str]) -> str:
     """Said when a picture passed the checks with these names."""
     return f"The picture passed all checks: {', '.join(CHECK_TITLES[name] for name in checks)}."
-
-
-def batch_summary(files: int, refused: int, doubtful: int) -> str:
-    """What became of the files, in a sentence."""
-    told = f"**{files - refused} of {files}** files classified"
-    told += f", {doubtful} of them outside what the model knows" if doubtful else ""
-    return told + (f"; {refused} refused, with the reason in the table." if refused else ".")
 
 
 def recorded_candidates(names: list[str]) -> str:

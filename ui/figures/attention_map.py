@@ -16,7 +16,7 @@ def attention_map(
     image: TissueImage, bag: Bag, scores: np.ndarray, end: float, chosen: int | None, palette: Palette, title: str
 ) -> go.Figure:
     """Scores (n,) painted on the picture; the colours run from 0 to `end`. The chosen instance is outlined."""
-    figure = picture_figure(image, palette)
+    figure = picture_figure(image)
     x_edges, y_edges, values = bag.regions.grid(scores)
     figure.add_heatmap(
         x=x_edges, y=y_edges, z=values, zmin=0.0, zmax=end, colorscale=COLOURS, opacity=0.62, showscale=False,

@@ -51,7 +51,7 @@ def class_bars(
         )
     figure.update_layout(barmode="overlay", bargap=0.3)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1])
-    return _style(figure, palette, height=70 + 36 * len(names))
+    return _on_percent_scale(figure, height=70 + 36 * len(names))
 
 
 def three_bars(
@@ -78,7 +78,7 @@ def three_bars(
     )
     figure.update_layout(bargap=0.3)
     figure.update_yaxes(categoryorder="array", categoryarray=[name for name, _, _ in rows][::-1])
-    return _style(figure, palette, height=60 + 38 * len(rows))
+    return _on_percent_scale(figure, height=60 + 38 * len(rows))
 
 
 def outside_mass(probabilities: np.ndarray, candidates: np.ndarray) -> float:
@@ -94,16 +94,6 @@ def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
-def _style(figure: go.Figure, palette: Palette, height: int) -> go.Figure:
-    figure.update_xaxes(range=[0, 1.18], tickformat=".0%", gridcolor=palette.grid, tickvals=[0, 0.25, 0.5, 0.75, 1])
-    figure.update_layout(
-        height=height,
-        margin={"l": 10, "r": 10, "t": 28, "b": 25},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": palette.text, "size": 13},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-        dragmode=False,
-    )
-    figure.update_yaxes(automargin=True)
-    return figure
+def _on_percent_scale(figure: go.Figure, height: int) -> go.Figure:
+    figure.update_xaxes(range=[0, 1.18], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
+    return figure.update_yaxes(showgrid=False).update_layout(height=height, margin={"b": 25})

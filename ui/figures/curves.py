@@ -37,7 +37,7 @@ def loss_curves(reports: Sequence[EpochReport], epochs: int, palette: Palette) -
         if any(values):
             _add_curve(figure, reports, values, title, colours[name], DASHES[name], "%{y:.4f}")
     figure.update_yaxes(title="loss", rangemode="tozero")
-    return _style(figure, epochs, palette)
+    return _over_epochs(figure, epochs)
 
 
 def accuracy_curves(reports: Sequence[EpochReport], epochs: int, palette: Palette) -> go.Figure:
@@ -54,7 +54,7 @@ def accuracy_curves(reports: Sequence[EpochReport], epochs: int, palette: Palett
             colour, dash = looks[name]
             _add_curve(figure, reports, values, title, colour, dash, "%{y:.1%}")
     figure.update_yaxes(title="accuracy", range=[0, 1.03], tickformat=".0%")
-    return _style(figure, epochs, palette)
+    return _over_epochs(figure, epochs)
 
 
 def _add_curve(
@@ -76,18 +76,6 @@ def _add_curve(
     )
 
 
-def _style(figure: go.Figure, epochs: int, palette: Palette) -> go.Figure:
-    figure.update_xaxes(title="epoch", range=[0, epochs + 0.5], gridcolor=palette.grid, zeroline=False)
-    figure.update_yaxes(gridcolor=palette.grid, zeroline=False, automargin=True)
-    return figure.update_layout(
-        height=320,
-        margin={"l": 10, "r": 10, "t": 10, "b": 40},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": palette.text, "size": 13},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        hovermode="x unified",
-        hoverlabel={"bgcolor": palette.grid, "font": {"color": palette.text}},
-        showlegend=True,
-        dragmode=False,
-    )
+def _over_epochs(figure: go.Figure, epochs: int) -> go.Figure:
+    figure.update_xaxes(title="epoch", range=[0, epochs + 0.5])
+    return figure.update_layout(height=320, hovermode="x unified", showlegend=True)

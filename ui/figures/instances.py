@@ -5,6 +5,8 @@ import plotly.graph_objects as go
 
 from ui.frame.palette import Palette
 
+HEIGHT = 250
+
 
 def instance_bars(
     scores: np.ndarray, palette: Palette, title: str, truth: np.ndarray | None = None, even_share: bool = False
@@ -33,9 +35,9 @@ def instance_bars(
     if even_share:
         figure.add_hline(y=1 / len(scores), line={"color": palette.muted, "dash": "dot", "width": 1})
     reach = [-0.6, len(scores) - 0.4]
-    figure.update_xaxes(title="instance", range=reach, dtick=1 if len(scores) <= 12 else 5, gridcolor=palette.grid)
-    figure.update_yaxes(title=title, gridcolor=palette.grid, rangemode="tozero")
-    return _style(figure, palette)
+    figure.update_xaxes(title="instance", range=reach, dtick=1 if len(scores) <= 12 else 5)
+    figure.update_yaxes(title=title, rangemode="tozero", zeroline=True)
+    return figure.update_layout(height=HEIGHT, bargap=0.25, barmode="overlay")
 
 
 def score_histogram(scores: np.ndarray, palette: Palette, title: str) -> go.Figure:
@@ -49,22 +51,6 @@ def score_histogram(scores: np.ndarray, palette: Palette, title: str) -> go.Figu
         marker={"color": palette.non_candidate, "line": {"color": palette.grid, "width": 1}},
         hovertemplate="%{y} instances near %{x:.4f}<extra></extra>",
     )
-    figure.update_xaxes(title=title, gridcolor=palette.grid)
-    figure.update_yaxes(title="instances", gridcolor=palette.grid, dtick=max(1, int(counts.max()) // 4))
-    return _style(figure, palette)
-
-
-def _style(figure: go.Figure, palette: Palette) -> go.Figure:
-    figure.update_xaxes(automargin=True)
-    figure.update_yaxes(automargin=True)
-    return figure.update_layout(
-        height=250,
-        margin={"l": 50, "r": 10, "t": 30, "b": 45},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": palette.text, "size": 12},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-        bargap=0.25,
-        barmode="overlay",
-        dragmode=False,
-    )
+    figure.update_xaxes(title=title)
+    figure.update_yaxes(title="instances", dtick=max(1, int(counts.max()) // 4))
+    return figure.update_layout(height=HEIGHT)

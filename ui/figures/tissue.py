@@ -13,7 +13,6 @@ from ui.frame.palette import Palette
 DISPLAY_LONG_SIDE = 1024  # px; a figure is sent whole whenever it changes
 JPEG_QUALITY = 82
 LATTICE = 24  # click targets per side
-WHOLE_FIGURE = {"displayModeBar": False, "scrollZoom": False, "responsive": True}
 
 
 def display_copy(image: TissueImage, long_side: int = DISPLAY_LONG_SIDE) -> str:
@@ -28,7 +27,7 @@ def display_copy(image: TissueImage, long_side: int = DISPLAY_LONG_SIDE) -> str:
     return "data:image/jpeg;base64," + base64.b64encode(jpeg.tobytes()).decode("ascii")
 
 
-def picture_figure(image: TissueImage, palette: Palette, long_side: int = DISPLAY_LONG_SIDE) -> go.Figure:
+def picture_figure(image: TissueImage, long_side: int = DISPLAY_LONG_SIDE) -> go.Figure:
     """The bare picture. One data unit is one pixel of the original; y grows downwards."""
     figure = go.Figure()
     figure.add_layout_image(
@@ -46,11 +45,7 @@ def picture_figure(image: TissueImage, palette: Palette, long_side: int = DISPLA
     figure.update_yaxes(visible=False, range=[image.height, 0], scaleanchor="x", constrain="domain")
     figure.update_layout(
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": palette.text},
         uirevision=image.sha256,
-        dragmode=False,
         showlegend=False,
     )
     return figure

@@ -6,11 +6,9 @@ from pathlib import Path
 import streamlit as st
 
 from bag_generators import InputError
-from ui.explore import texts
-from ui.frame.garbage import spare_what_stays
+from ui.frame import texts
 from ui.frame.log import REFUSED, log_event, raised_in
-from ui.frame.outside import stay_inside
-from ui.frame.threads import one_thread_each
+from ui.frame.server import prepare_server
 from ui.frame.upload_limit import bound_uploads
 
 ICON = Path(__file__).resolve().parents[2] / "assets" / "icon.png"
@@ -35,9 +33,7 @@ def start_page(title: str) -> None:
     """Call first on every page."""
     st.set_page_config(page_title=f"{title} · {texts.APP_TITLE}", page_icon=str(ICON), layout="wide")
     st.html(STYLE)
-    one_thread_each()
-    stay_inside()
-    spare_what_stays()
+    prepare_server()
     bound_uploads()
     with st.sidebar:
         for path, label, icon in texts.PAGES:

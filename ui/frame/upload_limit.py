@@ -7,13 +7,12 @@ from starlette.exceptions import HTTPException
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-MOST_BYTES = 600 * 2**20
-"""Of all files of one visit together: a full Batch page and some pictures."""
+from bag_generators.formats import MOST_VISIT_BYTES
 
 
 @st.cache_resource(show_spinner=False)
 def bound_uploads() -> None:
-    """Once for the whole server: refuse what a visit uploads beyond `MOST_BYTES`.
+    """Once for the whole server: refuse what a visit uploads beyond `MOST_VISIT_BYTES`.
 
     Streamlit bounds each file but not their sum, and keeps all of them as long as the page is open.
     """
@@ -27,7 +26,7 @@ def bound(manager: MemoryUploadedFileManager) -> None:
 
     def add_bounded(session_id: str, file: Any) -> None:
         held = sum(len(kept.data) for kept in manager.file_storage.get(session_id, {}).values())
-        if held + len(file.data) > MOST_BYTES:
+        if held + len(file.data) > MOST_VISIT_BYTES:
             raise HTTPException(status_code=413, detail="Too many files")
         add(session_id, file)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from bag_generators import GENERATORS, TissueImage
-from ui.figures.tissue import WHOLE_FIGURE
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.generators import texts
 from ui.generators.bags import Described, linked
@@ -49,10 +49,8 @@ def show_steps(image: TissueImage, described: Described, instance: int) -> None:
         for number, (text, figure) in enumerate(zip(texts.STEP_TITLES[bag.generator], drawn, strict=True), start=1):
             with st.container(width=CARD_WIDTH):
                 st.markdown(text)
-                st.plotly_chart(
+                charts.show(
                     figure,
-                    theme=None,
-                    config=WHOLE_FIGURE,
                     key=f"station-{number}",
                     alt=f"Step {number}: {text.replace('*', '')}.",
                 )

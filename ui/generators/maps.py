@@ -7,7 +7,7 @@ import streamlit as st
 
 from bag_generators import GENERATORS, TissueImage
 from ui.figures.attention_map import COLOURS, attention_map
-from ui.figures.tissue import WHOLE_FIGURE
+from ui.frame import charts
 from ui.frame.page import escape
 from ui.frame.palette import current_palette
 from ui.generators import texts
@@ -66,20 +66,15 @@ def show_maps(image: TissueImage, bags: Mapping[str, Described], generator: str,
                 scores = described.scores(unit)
                 mark = ":material/visibility: " if name == generator else ""
                 st.markdown(f"{mark}**{GENERATORS[name].title}** · {_shape(described)}")
-                st.plotly_chart(
+                charts.show(
                     attention_map(image, described.bag, scores, end, at[name], palette, texts.UNIT_AXIS[unit]),
-                    theme=None,
-                    config=WHOLE_FIGURE,
                     key=f"map-{name}",
-                    on_select=partial(_follow_click, name),
-                    selection_mode="points",
+                    on_click=partial(_follow_click, name),
                     alt=f"Attention of the {GENERATORS[name].title} bag, highest at instance {scores.argmax()}.",
                 )
                 st.caption(_answer(described))
-    st.plotly_chart(
+    charts.show(
         scale_bar(end, texts.UNIT_AXIS[unit], COLOURS, palette),
-        theme=None,
-        config=WHOLE_FIGURE,
         key="scale-bar",
         alt=f"Colour scale of all four maps, from 0 to {end:.2f}.",
     )
@@ -101,9 +96,7 @@ def choose_unit() -> str:
 
 
 def _follow_click(name: str) -> None:
-    points = st.session_state[f"map-{name}"]["selection"]["points"]
-    if points:
-        clicked = int(points[0]["customdata"])
+    if (clicked := charts.clicked_instance(f"map-{name}")) is not None:
         st.session_state["follow"], st.session_state["instance"] = name, clicked
         st.session_state["followed"] = (name, clicked)
 

@@ -1,4 +1,4 @@
-"""Every text of the page “Bag generators” and of the frame around the lesson; the lesson's own texts are data."""
+"""Every text of the page “Bag generators” that is not about a single generator."""
 
 GENERATORS_INTRO = (
     "One picture, four ways to cut it into a **bag of instances**. Click anywhere in a map: the same place is "
@@ -46,19 +46,3 @@ STEP_TITLES = {
     ),
 }
 WRAPPED_ROW = "The first and the last row count as neighbours."
-
-STEPS_HEADING = "Steps"
-CASE_HEADING = "Your picture"
-TISSUE_LABEL = "Tissue"
-VARIANT_LABEL = "Which drawing"
-CUT_LABEL = "Cut into instances by"
-CUT_HELP = "SIFT: 5 × 5 cells. Row: 8 bands. SBN: 9 overlapping blobs of the middle. KMeansSeg: segments."
-TASK_LABEL = "Do this"
-DONE_LABEL = "Done"
-BACK_LABEL = "Back"
-NEXT_LABEL = "Next"
-ALL_DONE = "You have done every step. The Train page lets you try all of this on bags of your own."
-LINK_LABEL = "Link for a class"
-LINK_HELP = "Opens this step with the choices made here. What you tick is not shown to whoever follows the link."
-HIDE_TITLES = {"steps": "Hide the steps", "text": "Hide the explanation", "task": "Hide the task"}
-RECORDED = "Recorded run"

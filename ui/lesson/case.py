@@ -11,7 +11,7 @@ from elimipl.data.crowd import uniform_false_positives
 from elimipl.data.phantoms import redraw
 from elimipl.labels import TISSUE7, LabelSpace
 from ui.frame.cached import bag_of
-from ui.generators import texts
+from ui.lesson import texts
 from ui.lesson.recorded import recorded_runs
 
 VARIANTS = (1, 2)

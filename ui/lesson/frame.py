@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from ui.generators import texts
+from ui.lesson import texts
 from ui.lesson.progress import PARTS, Progress
 
 DONE_ICON, OPEN_ICON, HERE_ICON = ":material/check_circle:", ":material/circle:", ":material/radio_button_checked:"

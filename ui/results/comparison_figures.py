@@ -56,11 +56,9 @@ def accuracy_bars(rows: Sequence[Row], palette: Palette, mark: str) -> go.Figure
     _add_points(figure, rows, places, palette)
     _add_paper(figure, rows, places, palette, mark)
     names = [row.method if row.accuracies else f"{row.method} (not run)" for row in rows]
-    figure.update_xaxes(title="accuracy", range=[0, 1.02], gridcolor=palette.grid, zeroline=False)
-    figure.update_yaxes(
-        tickvals=list(places.values()), ticktext=names, range=[len(rows) - 0.4, -0.6], showgrid=False, automargin=True
-    )
-    return _style(figure, palette, height=120 + 34 * len(rows)).update_layout(barmode="overlay")
+    figure.update_xaxes(title="accuracy", range=[0, 1.02])
+    figure.update_yaxes(tickvals=list(places.values()), ticktext=names, range=[len(rows) - 0.4, -0.6], showgrid=False)
+    return figure.update_layout(height=120 + 34 * len(rows), barmode="overlay", showlegend=True)
 
 
 def _add_points(figure: go.Figure, rows: Sequence[Row], places: Mapping[str, int], palette: Palette) -> None:
@@ -107,11 +105,11 @@ def cost_scatter(rows: Sequence[Row], palette: Palette, axis: str) -> go.Figure:
                 error_y={"array": [row.std for row in members], "color": palette.muted, "thickness": 1, "width": 3},
                 hovertemplate="%{text}: accuracy %{y:.3f}, %{x:.3s} " + axis + "<extra></extra>",
             )
-    figure.update_xaxes(title=axis, type="log", gridcolor=palette.grid, zeroline=False, dtick=1)
-    figure.update_yaxes(title="accuracy", gridcolor=palette.grid, zeroline=False, automargin=True)
+    figure.update_xaxes(title=axis, type="log", dtick=1)
+    figure.update_yaxes(title="accuracy")
     if known:
         _add_names(figure, known, palette)
-    return _style(figure, palette, height=_COST_HEIGHT)
+    return figure.update_layout(height=_COST_HEIGHT, showlegend=True)
 
 
 def _add_names(figure: go.Figure, rows: Sequence[Row], palette: Palette) -> None:
@@ -128,7 +126,7 @@ def _add_names(figure: go.Figure, rows: Sequence[Row], palette: Palette) -> None
             ax=24,
             ay=(row.mean - place) / pixel,
             xanchor="left",
-            font={"size": 11, "color": palette.text},
+            font={"size": 11},
             arrowhead=0,
             arrowwidth=1,
             arrowcolor=palette.muted,
@@ -189,24 +187,10 @@ def curves_over_r(curves: Mapping[str, Mapping[int, Row]], palette: Palette) -> 
                 hovertemplate=method + " in the paper, r = %{x}: %{y:.3f}<extra></extra>",
             )
     highest = max((r for rows in curves.values() for r in rows), default=1)
-    figure.update_xaxes(title="false positive labels r", dtick=1, range=[0.6, highest + 0.4], gridcolor=palette.grid)
-    figure.update_yaxes(title="accuracy", range=[0, 1.02], gridcolor=palette.grid, zeroline=False, automargin=True)
-    return _style(figure, palette, height=430)
+    figure.update_xaxes(title="false positive labels r", dtick=1, range=[0.6, highest + 0.4])
+    figure.update_yaxes(title="accuracy", range=[0, 1.02])
+    return figure.update_layout(height=430, showlegend=True)
 
 
 def _colours(palette: Palette) -> dict[str, str]:
     return {"MIPL": palette.candidate, "PLL": palette.non_candidate, "ours": palette.true}
-
-
-def _style(figure: go.Figure, palette: Palette, height: int) -> go.Figure:
-    return figure.update_layout(
-        height=height,
-        margin={"l": 10, "r": 20, "t": 10, "b": 40},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": palette.text, "size": 13},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        hoverlabel={"bgcolor": palette.grid, "font": {"color": palette.text}},
-        showlegend=True,
-        dragmode=False,
-    )

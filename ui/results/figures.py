@@ -4,12 +4,11 @@ import streamlit as st
 
 from elimipl.benchmark.cells import CROWD, DATA
 from elimipl.benchmark.figure_four import phenomena
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.results import texts
 from ui.results.choices import Choice
 from ui.results.comparison_figures import accuracy_bars, cost_scatter, curves_over_r
-
-CHART_CONFIG = {"displayModeBar": False, "responsive": True}
 
 
 def show_accuracies(choice: Choice) -> None:
@@ -21,7 +20,7 @@ def show_accuracies(choice: Choice) -> None:
     mark = texts.PAPER_MARK if DATA[choice.data].comparable else texts.PAPER_MARK_ELSEWHERE
     figure = accuracy_bars(rows, current_palette(), mark)
     alt = texts.bars_alt(choice.data, choice.r, rows)
-    st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="results-bars", alt=alt)
+    charts.show(figure, key="results-bars", alt=alt)
 
 
 @st.fragment
@@ -45,7 +44,7 @@ def show_costs(choice: Choice) -> None:
     axis = f"{texts.COSTS[cost]} a split"
     figure = cost_scatter(rows, current_palette(), axis)
     alt = texts.cost_alt(rows, axis)
-    st.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="results-cost", alt=alt)
+    charts.show(figure, key="results-cost", alt=alt)
 
 
 def show_curves(choice: Choice) -> None:
@@ -62,7 +61,8 @@ def show_curves(choice: Choice) -> None:
         left, right = st.columns([2, 1], gap="large") if beside else (st.container(), None)
     figure = curves_over_r(curves, current_palette())
     alt = texts.curves_alt(choice.data, curves)
-    left.plotly_chart(figure, theme=None, config=CHART_CONFIG, key="results-curves", alt=alt)
+    with left:
+        charts.show(figure, key="results-curves", alt=alt)
     if right is not None:
         right.markdown(f"**{texts.PAPER_SAYS}**")
         for said, found in phenomena(choice.records, choice.data):

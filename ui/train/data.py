@@ -8,9 +8,10 @@ from pathlib import Path
 import streamlit as st
 
 from bag_generators import GENERATORS, InputError
+from bag_generators.formats import MOST_ZIP_CLASSES
 from elimipl.data.shipped import load_bag_set
 from elimipl.data.sklearn_digits import build_digits
-from elimipl.data.zips import MOST_CLASSES, bags_from_zip
+from elimipl.data.zips import bags_from_zip
 from elimipl.dataset import BagDataset
 from ui.frame.page import escape
 from ui.train import texts
@@ -114,9 +115,9 @@ def _from_bag_file(content: bytes) -> Data:
         ) from None
     if len(dataset.label_space) < 3:
         raise InputError("The bags are of two classes only.", "Candidate sets need at least three to leave one out.")
-    if len(dataset.label_space) > MOST_CLASSES:
+    if len(dataset.label_space) > MOST_ZIP_CLASSES:
         raise InputError(
-            f"The bags are of {len(dataset.label_space):,} classes; this page shows up to {MOST_CLASSES}.",
+            f"The bags are of {len(dataset.label_space):,} classes; this page shows up to {MOST_ZIP_CLASSES}.",
             "Use fewer classes here, or train with “python -m elimipl train”.",
         )
     return Data(texts.DATA_TITLES[OWN], dataset, bool((dataset.candidates.sum(axis=1) > 1).any()))

@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from ui.figures.curves import accuracy_curves, loss_curves
+from ui.frame import charts
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
 from ui.train import texts
@@ -13,7 +14,6 @@ from ui.train.worker import RUNNING, Progress, TrainingRun
 
 POLL_SECONDS = 0.5
 METRIC_WIDTH = 140  # screen px; those that find no room go to the next row
-CHART_CONFIG = {"displayModeBar": False, "responsive": True}
 
 
 def show_run(run: TrainingRun) -> None:
@@ -73,19 +73,15 @@ def _show_curves(progress: Progress, epochs: int) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown(f"**{texts.LOSS_HEADING}**", help=texts.LOSS_HELP)
-        st.plotly_chart(
+        charts.show(
             loss_curves(reports, epochs, palette),
-            theme=None,
-            config=CHART_CONFIG,
             key="losses",
             alt=texts.loss_alt(reports),
         )
     with right:
         st.markdown(f"**{texts.ACCURACY_HEADING}**")
-        st.plotly_chart(
+        charts.show(
             accuracy_curves(reports, epochs, palette),
-            theme=None,
-            config=CHART_CONFIG,
             key="accuracies",
             alt=texts.accuracy_alt(reports),
         )
@@ -110,10 +106,8 @@ def show_start(plan: Plan) -> None:
 def _draw_weights(plan: Plan, weights: np.ndarray) -> None:
     bags = plan.training
     members = bags.candidates[plan.watched]
-    st.plotly_chart(
+    charts.show(
         weight_bars(weights, members, bags.labels[plan.watched], bags.label_space, current_palette()),
-        theme=None,
-        config=CHART_CONFIG,
         key="weights",
         alt=texts.weights_alt(weights, members),
     )

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bag_generators import InputError
+from bag_generators.formats import MOST_TRAINING_NUMBERS
 from elimipl.config import Config
 from elimipl.data.crowd import simulate, uniform_false_positives
 from elimipl.dataset import BagDataset
 from elimipl.training.splits import stratified_splits
 
-MOST_NUMBERS = 6_000_000  # instances × features; an epoch of that many takes about a second
 MOST_WATCHED = 6
 SPLIT_SEED = 0
 
@@ -75,9 +75,9 @@ def make_plan(
     The division is the same whatever the seed of the training, so that runs can be compared. Bags without a true
     label can't be measured on, so with them nothing is held out.
     """
-    if dataset.instances.size > MOST_NUMBERS:
+    if dataset.instances.size > MOST_TRAINING_NUMBERS:
         raise InputError(
-            f"The bags hold {dataset.instances.size:,} numbers; this page trains on up to {MOST_NUMBERS:,}.",
+            f"The bags hold {dataset.instances.size:,} numbers; this page trains on up to {MOST_TRAINING_NUMBERS:,}.",
             "Use fewer bags here, or train with “python -m elimipl train”.",
         )
     ready = candidates.given_to(dataset)

@@ -41,4 +41,6 @@ def test_regions_are_overlapping_boxes_of_the_central_half() -> None:
 
 
 def test_flat_picture_has_its_colour_and_no_differences() -> None:
-    assert (generate("sbn", flat((10, 200, 255))).features == [10, 200, 255, *[0] * 12]).all()
+    features = generate("sbn", flat((10, 200, 255))).features
+    # Processors add in different orders, so a difference of equal blobs may be off in the last bit.
+    np.testing.assert_allclose(features, np.tile([10, 200, 255, *[0] * 12], (9, 1)), rtol=0, atol=1e-12)

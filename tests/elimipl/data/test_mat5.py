@@ -86,7 +86,7 @@ def test_a_file_of_the_other_byte_order():
 
 
 def test_a_variable_that_unpacks_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr("elimipl.data.mat5.MOST_BYTES", 10_000)
+    monkeypatch.setattr("elimipl.data.mat5.MOST_MAT_BYTES", 10_000)
     packed = zlib.compress(b"\0" * 10_000_000)
     content = written({})[:128] + struct.pack("<II", 15, len(packed)) + packed
     with pytest.raises(DamagedError, match="breaks off"):

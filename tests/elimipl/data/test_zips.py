@@ -84,13 +84,13 @@ def test_a_damaged_entry_gets_a_sentence():
 
 
 def test_a_bomb_is_not_unpacked(monkeypatch):
-    monkeypatch.setattr(tile_zip, "MOST_BYTES_A_PICTURE", 10_000)
+    monkeypatch.setattr(tile_zip, "MAX_BYTES", 10_000)
     with pytest.raises(InputError, match="unpacks to more"):
         bags_from_zip(zipped({"a/x.png": bytes(20_000), "b/y.png": picture(1)}), "row")
 
 
 def test_all_pictures_together_are_counted_too(monkeypatch):
     files = {"a/x.png": picture(0), "b/y.png": picture(1)}
-    monkeypatch.setattr(tile_zip, "MOST_BYTES", sum(map(len, files.values())) - 1)
+    monkeypatch.setattr(tile_zip, "MOST_ZIP_BYTES", sum(map(len, files.values())) - 1)
     with pytest.raises(InputError, match="unpacks to more"):
         bags_from_zip(zipped(files), "row")

@@ -24,7 +24,7 @@ WIDE = TissueImage.from_array(np.ascontiguousarray(TILE.pixels[:151]))
 def painted(image, generator, threshold=0.0):
     bag = generate(generator, image)
     scores = np.linspace(0.1, 1, len(bag.features))
-    figure = picture_figure(image, LIGHT)
+    figure = picture_figure(image)
     add_heatmap(figure, bag, coloured(scores, "linear"), LIGHT, "Attention", threshold=threshold)
     return bag, scores, figure
 

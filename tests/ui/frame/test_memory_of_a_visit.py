@@ -15,10 +15,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from bag_generators import TissueImage, generate
-from bag_generators.reading.decoding import MAX_BYTES, MAX_PIXELS
+from bag_generators.formats import MAX_BYTES, MAX_PIXELS, MOST_BATCH_BYTES, MOST_BATCH_FILES
 from bag_generators.tissue.samples import list_samples
 from elimipl.predictor import Predictor
-from ui.batch.panel import MOST_BYTES, MOST_FILES
 from ui.explore.analysis import View, analyse
 from ui.explore.exports.painted import painted_png
 from ui.figures.score_scale import coloured
@@ -34,7 +33,7 @@ def rec(name: str, size: int) -> UploadedFileRec:
 
 @pytest.fixture
 def manager(monkeypatch) -> MemoryUploadedFileManager:
-    monkeypatch.setattr(upload_limit, "MOST_BYTES", 1000)
+    monkeypatch.setattr(upload_limit, "MOST_VISIT_BYTES", 1000)
     bounded = MemoryUploadedFileManager("/upload")
     upload_limit.bound(bounded)
     return bounded
@@ -59,18 +58,18 @@ def test_a_removed_file_makes_room_and_visits_do_not_share(manager):
 
 
 def test_the_limits_fit_together():
-    assert MOST_BYTES + MAX_BYTES <= upload_limit.MOST_BYTES
+    assert MOST_BATCH_BYTES + MAX_BYTES <= upload_limit.MOST_VISIT_BYTES
 
 
 def test_the_batch_page_takes_files_up_to_its_limits(monkeypatch):
     sample = list_samples()[0]
     data = (sample.folder / sample.file).read_bytes()
-    monkeypatch.setattr("ui.batch.panel.MOST_BYTES", 2 * len(data))
+    monkeypatch.setattr("ui.batch.panel.MOST_BATCH_BYTES", 2 * len(data))
     page = AppTest.from_file(ROOT / "app.py", default_timeout=120).switch_page("pages/batch.py").run()
     page.file_uploader(key="batch").set_value([(f"{i}.png", data, "image/png") for i in range(4)]).run()
     assert not page.exception
     assert len(page.dataframe[0].value) == 2
-    assert f"first 2 of 4 files are classified: at most {MOST_FILES} files" in page.warning[0].value
+    assert f"first 2 of 4 files are classified: at most {MOST_BATCH_FILES} files" in page.warning[0].value
 
 
 def test_a_visit_keeps_the_decoded_picture_in_view_and_at_most_the_one_before():

@@ -139,7 +139,7 @@ def texts(values) -> list[str]:
 
 def test_no_figure_takes_a_name_for_markup(analysis):
     probabilities, candidates = analysis.prediction.probabilities, analysis.candidates
-    titled = picture_figure(analysis.image, LIGHT)
+    titled = picture_figure(analysis.image)
     for name in CLASSES:
         add_heatmap(titled, analysis.bag, coloured(analysis.prediction.attention, "linear"), LIGHT, name)
         add_click_targets(titled, analysis.bag, analysis.prediction.attention, LIGHT, name)

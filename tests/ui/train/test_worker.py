@@ -162,7 +162,7 @@ def test_bags_without_labels_keep_their_candidates_and_hold_nothing_out(phantoms
 
 
 def test_too_many_numbers_are_refused(phantoms, monkeypatch):
-    monkeypatch.setattr(plans, "MOST_NUMBERS", 1000)
+    monkeypatch.setattr(plans, "MOST_TRAINING_NUMBERS", 1000)
     with pytest.raises(InputError, match="this page trains on up to 1,000"):
         make_plan("Phantoms", phantoms, Candidates("random"), Config.preset("default"))
 

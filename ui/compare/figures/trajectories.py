@@ -34,10 +34,9 @@ def three_curves(
         )
     if marked is not None:
         figure.add_vline(x=marked, line={"color": palette.muted, "width": 1.5})
-    figure.update_xaxes(title="epoch", range=[0, epochs + 0.5], gridcolor=palette.grid, zeroline=False)
-    figure.update_yaxes(range=[0, 1.03], tickformat=".0%", gridcolor=palette.grid, zeroline=False, automargin=True)
-    figure.update_layout(hovermode="x unified", hoverlabel={"bgcolor": palette.grid, "font": {"color": palette.text}})
-    return _style(figure, palette, 280)
+    figure.update_xaxes(title="epoch", range=[0, epochs + 0.5])
+    figure.update_yaxes(range=[0, 1.03], tickformat=".0%")
+    return figure.update_layout(height=280, hovermode="x unified")
 
 
 def final_bars(three: np.ndarray, palette: Palette) -> go.Figure:
@@ -53,11 +52,9 @@ def final_bars(three: np.ndarray, palette: Palette) -> go.Figure:
         hovertemplate="%{x}: %{y:.1%}<extra></extra>",
         showlegend=False,
     )
-    figure.update_xaxes(tickangle=0)
-    figure.update_yaxes(range=[0, 1.15], tickvals=[0, 0.5, 1], tickformat=".0%", gridcolor=palette.grid, zeroline=False)
-    figure.update_yaxes(automargin=True)
-    figure.update_layout(bargap=0.45)
-    return _style(figure, palette, 250).update_layout(margin={"b": 65})
+    figure.update_xaxes(tickangle=0, showgrid=False)
+    figure.update_yaxes(range=[0, 1.15], tickvals=[0, 0.5, 1], tickformat=".0%")
+    return figure.update_layout(height=250, bargap=0.45, margin={"b": 65})
 
 
 def method_bars(three: np.ndarray, methods: Sequence[str], palette: Palette) -> go.Figure:
@@ -71,23 +68,10 @@ def method_bars(three: np.ndarray, methods: Sequence[str], palette: Palette) -> 
             marker={"color": colour},
             hovertemplate=f"%{{x}}, {name}: %{{y:.1%}}<extra></extra>",
         )
-    figure.update_xaxes(automargin=True)
-    figure.update_yaxes(range=[0, 1.03], tickformat=".0%", gridcolor=palette.grid, zeroline=False, automargin=True)
-    figure.update_layout(barmode="group", bargap=0.25)
-    return _style(figure, palette, 300)
+    figure.update_xaxes(showgrid=False)
+    figure.update_yaxes(range=[0, 1.03], tickformat=".0%")
+    return figure.update_layout(height=300, barmode="group", bargap=0.25)
 
 
 def _colours(palette: Palette) -> tuple[str, str, str]:
     return palette.true, palette.candidate, palette.non_candidate
-
-
-def _style(figure: go.Figure, palette: Palette, height: int) -> go.Figure:
-    return figure.update_layout(
-        height=height,
-        margin={"l": 10, "r": 10, "t": 10, "b": 40},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": palette.text, "size": 13},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        dragmode=False,
-    )

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from elimipl.scope import Check
-from ui.explore import texts
 from ui.explore.analysis import Analysis
+from ui.frame import texts
 
 LIBRARIES = ("torch", "numpy", "scikit-image", "opencv-python-headless", "Pillow", "streamlit", "plotly")
 

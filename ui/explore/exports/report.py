@@ -7,11 +7,12 @@ from html import escape
 import numpy as np
 from PIL import Image
 
-from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.explore.exports.painted import painted_png
 from ui.explore.exports.provenance import provenance_json
+from ui.explore.texts import UNRELIABLE
 from ui.figures.score_scale import SCALES, coloured
+from ui.frame import texts
 from ui.frame.palette import LIGHT
 
 PRINT_SIDE = 1600
@@ -59,7 +60,7 @@ def _warnings(analysis: Analysis) -> str:
     if not failed:
         return ""
     reasons = "".join(f"<li>{escape(item.reason)}</li>" for item in failed)
-    return f'<div class="warn"><b>{escape(texts.UNRELIABLE)}</b><ul>{reasons}</ul></div>'
+    return f'<div class="warn"><b>{escape(UNRELIABLE)}</b><ul>{reasons}</ul></div>'
 
 
 def _bars(analysis: Analysis) -> str:

@@ -44,7 +44,6 @@ def add_heatmap(
             "title": {"text": plain(title), "side": "right"},
             "thickness": 12,
             "outlinewidth": 0,
-            "tickfont": {"color": palette.text},
             "tickvals": places,
             "ticktext": raw_scores,
             "len": 0.9,

@@ -38,7 +38,7 @@ def overview_figure(
     labels: LabelSpace,
 ) -> go.Figure:
     """The whole picture with the field of view as a frame; classified tiles in the colour of their class."""
-    figure = picture_figure(image, palette, long_side=OVERVIEW_SIDE)
+    figure = picture_figure(image, long_side=OVERVIEW_SIDE)
     figure.update_layout(height=340, showlegend=bool(classified))
     if classified:
         _add_classes(figure, classified, size, labels)

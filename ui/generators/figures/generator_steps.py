@@ -9,6 +9,7 @@ from ui.frame.palette import Palette
 
 Box = tuple[float, float, float, float]
 HEIGHT = 214
+AXES_MARGIN = {"l": 40, "r": 8, "t": 8, "b": 40}
 SIDE = 224  # px of the working copy
 DIRECTIONS = 8
 
@@ -17,7 +18,7 @@ def picture_with_frames(pixels: np.ndarray, frames: Sequence[Box], palette: Pale
     """A picture (H, W, 3) uint8 with some boxes x0, y0, x1, y1 framed, the first one boldly."""
     figure = go.Figure(go.Image(z=pixels, hoverinfo="skip"))
     _add_frames(figure, frames, palette)
-    return _square(figure, palette, pixels.shape[1], pixels.shape[0])
+    return _square(figure, pixels.shape[1], pixels.shape[0])
 
 
 def colour_grid_figure(grid: np.ndarray, frames: Sequence[Box], palette: Palette) -> go.Figure:
@@ -27,7 +28,7 @@ def colour_grid_figure(grid: np.ndarray, frames: Sequence[Box], palette: Palette
         go.Image(z=pixels, hovertemplate="row %{y}, column %{x}<br>red, green, blue %{z}<extra></extra>")
     )
     _add_frames(figure, frames, palette)
-    return _square(figure, palette, pixels.shape[1], pixels.shape[0])
+    return _square(figure, pixels.shape[1], pixels.shape[0])
 
 
 def map_figure(
@@ -44,7 +45,7 @@ def map_figure(
     )
     _add_frames(figure, frames, palette)
     rows, columns = values.shape
-    return _square(figure, palette, columns, rows)
+    return _square(figure, columns, rows)
 
 
 def swatches(colours: Sequence[Sequence[float]], names: Sequence[str], palette: Palette) -> go.Figure:
@@ -66,8 +67,8 @@ def swatches(colours: Sequence[Sequence[float]], names: Sequence[str], palette: 
         hoverinfo="skip",
     )
     figure.update_xaxes(visible=False, range=[0, 1])
-    figure.update_yaxes(automargin=True, ticks="")
-    return _plain(figure, palette).update_layout(bargap=0.12)
+    figure.update_yaxes(ticks="")
+    return _card(figure).update_layout(bargap=0.12)
 
 
 def stopping_curve(ks: Sequence[int], spreads: Sequence[float], chosen: int, palette: Palette) -> go.Figure:
@@ -91,14 +92,12 @@ def stopping_curve(ks: Sequence[int], spreads: Sequence[float], chosen: int, pal
         xanchor="right",
         yanchor="top",
         text=f"● stopped at k = {chosen}",
-        font={"color": palette.text, "size": 13},
+        font={"size": 13},
         showarrow=False,
     )
-    figure.update_xaxes(title="clusters k", dtick=1, gridcolor=palette.grid, range=[min(ks) - 0.4, max(ks) + 0.4])
-    figure.update_yaxes(
-        title="D(k)", type="log", gridcolor=palette.grid, automargin=True, exponentformat="power", dtick=1
-    )
-    return _plain(figure, palette)
+    figure.update_xaxes(title="clusters k", dtick=1, range=[min(ks) - 0.4, max(ks) + 0.4])
+    figure.update_yaxes(title="D(k)", type="log", exponentformat="power", dtick=1)
+    return _card(figure)
 
 
 def segments_figure(cells: np.ndarray, chosen: int, colours: np.ndarray, palette: Palette) -> go.Figure:
@@ -113,7 +112,7 @@ def segments_figure(cells: np.ndarray, chosen: int, colours: np.ndarray, palette
             hovertemplate="instance %{customdata}<extra></extra>",
         )
     )
-    return _square(figure, palette, cells.shape[1], cells.shape[0])
+    return _square(figure, cells.shape[1], cells.shape[0])
 
 
 def orientation_stars(descriptor: np.ndarray, palette: Palette) -> go.Figure:
@@ -139,7 +138,7 @@ def orientation_stars(descriptor: np.ndarray, palette: Palette) -> go.Figure:
         figure.add_shape(type="line", x0=0, x1=4, y0=line, y1=line, line={"color": palette.grid, "width": 1})
     figure.update_xaxes(visible=False, range=[-0.05, 4.05], constrain="domain")
     figure.update_yaxes(visible=False, range=[4.05, -0.05], scaleanchor="x", constrain="domain")
-    return _plain(figure, palette).update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0})
+    return _card(figure).update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0})
 
 
 def feature_bars(values: np.ndarray, names: Sequence[str], palette: Palette) -> go.Figure:
@@ -153,11 +152,9 @@ def feature_bars(values: np.ndarray, names: Sequence[str], palette: Palette) -> 
             hovertemplate="%{customdata}: %{y:.4g}<extra></extra>",
         )
     )
-    figure.update_xaxes(
-        title="number", gridcolor=palette.grid, dtick=1 if len(values) <= 9 else 3 if len(values) <= 15 else 32
-    )
-    figure.update_yaxes(gridcolor=palette.grid, zerolinecolor=palette.muted, automargin=True, nticks=5)
-    return _plain(figure, palette)
+    figure.update_xaxes(title="number", dtick=1 if len(values) <= 9 else 3 if len(values) <= 15 else 32)
+    figure.update_yaxes(zeroline=True, nticks=5)
+    return _card(figure)
 
 
 def scale_bar(end: float, title: str, colours: str, palette: Palette) -> go.Figure:
@@ -168,9 +165,9 @@ def scale_bar(end: float, title: str, colours: str, palette: Palette) -> go.Figu
             hoverinfo="skip",
         )
     )  # fmt: skip
-    figure.update_xaxes(title={"text": title, "standoff": 4}, range=[0, end], nticks=6, automargin=True)
+    figure.update_xaxes(title={"text": title, "standoff": 4}, range=[0, end], nticks=6)
     figure.update_yaxes(visible=False)
-    return _plain(figure, palette).update_layout(height=66, margin={"l": 10, "r": 14, "t": 2, "b": 40})
+    return _card(figure).update_layout(height=66, margin={"l": 10, "r": 14, "t": 2, "b": 40})
 
 
 def _add_frames(figure: go.Figure, frames: Sequence[Box], palette: Palette) -> None:
@@ -184,22 +181,15 @@ def _add_frames(figure: go.Figure, frames: Sequence[Box], palette: Palette) -> N
         )
 
 
-def _square(figure: go.Figure, palette: Palette, columns: int, rows: int) -> go.Figure:
+def _square(figure: go.Figure, columns: int, rows: int) -> go.Figure:
     figure.update_xaxes(visible=False, range=[-0.5, columns - 0.5], constrain="domain")
     figure.update_yaxes(visible=False, range=[rows - 0.5, -0.5], scaleanchor="x", constrain="domain")
-    return _plain(figure, palette).update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0})
+    return _card(figure).update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0})
 
 
-def _plain(figure: go.Figure, palette: Palette) -> go.Figure:
-    return figure.update_layout(
-        height=HEIGHT,
-        margin={"l": 40, "r": 8, "t": 8, "b": 40},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": palette.text, "size": 12},
-        showlegend=False,
-        dragmode=False,
-    )
+def _card(figure: go.Figure) -> go.Figure:
+    """The size of the small cards in a row."""
+    return figure.update_layout(height=HEIGHT, margin=AXES_MARGIN, font={"size": 12}, showlegend=False)
 
 
 def _css(colour: Sequence[float]) -> str:

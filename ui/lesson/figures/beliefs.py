@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ui.frame.palette import Palette
-from ui.lesson.figures.descent import DASHES, line_style
+from ui.lesson.figures.descent import DASHES, LINES_HEIGHT
 
 
 def belief_paths(
@@ -28,9 +28,9 @@ def belief_paths(
             name=f"{names[index]} (true)" if true else str(names[index]),
             hovertemplate=f"{names[index]}, epoch %{{x}}: %{{y:.1%}}<extra></extra>",
         )
-    figure.update_xaxes(title="epoch", range=[0, len(weights) - 1], gridcolor=palette.grid)
-    figure.update_yaxes(title="belief w", range=[0, 1.02], tickformat=".0%", gridcolor=palette.grid, automargin=True)
-    return line_style(figure, palette)
+    figure.update_xaxes(title="epoch", range=[0, len(weights) - 1])
+    figure.update_yaxes(title="belief w", range=[0, 1.02], tickformat=".0%")
+    return figure.update_layout(height=LINES_HEIGHT)
 
 
 def accuracy_by_ambiguity(
@@ -68,8 +68,6 @@ def accuracy_by_ambiguity(
         line={"color": palette.muted, "dash": "dot"},
         annotation={"text": "chance", "font": {"color": palette.muted}},
     )
-    figure.update_xaxes(title="false positive labels r", range=[-0.2, max(r) + 0.2], dtick=1, gridcolor=palette.grid)
-    figure.update_yaxes(
-        title="held-out accuracy", range=[0, 1.05], tickformat=".0%", gridcolor=palette.grid, automargin=True
-    )
-    return line_style(figure, palette, 380)
+    figure.update_xaxes(title="false positive labels r", range=[-0.2, max(r) + 0.2], dtick=1)
+    figure.update_yaxes(title="held-out accuracy", range=[0, 1.05], tickformat=".0%")
+    return figure.update_layout(height=380)

@@ -7,6 +7,7 @@ from elimipl.labels import LabelSpace
 from ui.frame.palette import Palette
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
+LINES_HEIGHT = 290
 
 
 def descent_figure(
@@ -32,19 +33,6 @@ def descent_figure(
         name="all non-candidates",
         hovertemplate="non-candidates after %{x} steps: %{y:.1%}<extra></extra>",
     )
-    figure.update_xaxes(title="steps of gradient descent", range=[0, len(path) - 1], gridcolor=palette.grid)
-    figure.update_yaxes(range=[0, 1.02], tickformat=".0%", gridcolor=palette.grid, automargin=True)
-    return line_style(figure, palette)
-
-
-def line_style(figure: go.Figure, palette: Palette, height: int = 290) -> go.Figure:
-    """The look of the lesson's line figures."""
-    return figure.update_layout(
-        height=height,
-        margin={"l": 45, "r": 10, "t": 46, "b": 40},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": palette.text, "size": 12},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        dragmode=False,
-    )
+    figure.update_xaxes(title="steps of gradient descent", range=[0, len(path) - 1])
+    figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
+    return figure.update_layout(height=LINES_HEIGHT)

@@ -29,15 +29,12 @@ def digit_row(pixels: np.ndarray, truth: np.ndarray, attention: Sequence[float],
         )  # fmt: skip
         figure.add_annotation(
             x=left + SIDE / 2, y=SIDE + 0.4, yanchor="top", text=f"{i}<br>{attention[i]:.2f}", showarrow=False,
-            font={"color": palette.text, "size": 12},
+            font={"size": 12},
         )  # fmt: skip
     figure.update_xaxes(visible=False, range=[-2, n * width])
     figure.update_yaxes(visible=False, range=[SIDE + 5, -2], scaleanchor="x", constrain="domain")
     return figure.update_layout(
         height=150,
         margin={"l": 0, "r": 0, "t": 4, "b": 0},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        dragmode=False,
         showlegend=False,
     )

@@ -35,7 +35,7 @@ def label_strip(
     _add_legend(figure, sorted(set(codes.ravel().tolist())), palette)
     figure.update_xaxes(tickvals=list(range(len(names))), ticktext=list(names), side="bottom", showgrid=False)
     figure.update_yaxes(visible=False)
-    return _style(figure, palette, 150)
+    return _with_legend_on_top(figure, 150)
 
 
 def label_matrices(
@@ -78,10 +78,10 @@ def label_matrices(
             )  # fmt: skip
     _add_legend(figure, sorted({int(code) for _, _, codes in parts for code in codes.ravel()}), palette)
     figure.update_xaxes(tickvals=list(range(len(names))), ticktext=list(names), tickangle=-90, showgrid=False)
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))), ticktext=list(rows), autorange="reversed", showgrid=False, automargin=True
+    figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=list(rows), autorange="reversed", showgrid=False)
+    return _with_legend_on_top(figure, FRAME_HEIGHT + 30 + ROW_HEIGHT * len(rows)).update_layout(
+        margin={"t": 70, "b": 55}
     )
-    return _style(figure, palette, FRAME_HEIGHT + 30 + ROW_HEIGHT * len(rows)).update_layout(margin={"t": 70, "b": 55})
 
 
 def _codes(false_positives: np.ndarray, true: np.ndarray, hidden: bool) -> np.ndarray:
@@ -131,13 +131,6 @@ def _add_legend(figure: go.Figure, codes: Sequence[int], palette: Palette) -> No
         )
 
 
-def _style(figure: go.Figure, palette: Palette, height: int) -> go.Figure:
-    return figure.update_layout(
-        height=height,
-        margin={"l": 10, "r": 10, "t": 40, "b": 30},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": palette.text, "size": 13},
-        legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0},
-        dragmode=False,
-    )
+def _with_legend_on_top(figure: go.Figure, height: int) -> go.Figure:
+    figure.update_layout(height=height, margin={"t": 40, "b": 30})
+    return figure.update_layout(legend={"yref": "container", "y": 1, "yanchor": "top"})

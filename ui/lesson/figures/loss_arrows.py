@@ -25,7 +25,7 @@ def loss_arrows(
         )  # fmt: skip
     for index, name in enumerate(labels.names):
         figure.add_annotation(
-            x=1.48, y=name, xanchor="right", showarrow=False, font={"color": palette.text, "size": 12},
+            x=1.48, y=name, xanchor="right", showarrow=False, font={"size": 12},
             text=f"{before[index]:.1%} → {after[index]:.1%}" + (" ◀ true" if index == true_index else ""),
         )  # fmt: skip
     return figure.update_xaxes(range=[0, 1.5])

@@ -21,7 +21,7 @@ def marked_picture(
     outlined: bool = True,
 ) -> go.Figure:
     """The picture, its instances outlined; `truth` (n,) bool paints them red and steelblue, `marked` are framed."""
-    figure = picture_figure(image, palette)
+    figure = picture_figure(image)
     if truth is not None:
         _paint(figure, bag, truth.astype(float), palette.negative, palette.positive)
     if outlined:

@@ -4,10 +4,10 @@ from typing import Any
 
 import streamlit as st
 
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
-from ui.lesson.chart import chart
 from ui.lesson.figures.beliefs import accuracy_by_ambiguity
 from ui.lesson.recorded import recorded_runs
 
@@ -22,6 +22,6 @@ def show(_case: Case) -> dict[str, Any]:
             st.markdown(texts.guess_checked(guess, run))
     with right:
         figure = accuracy_by_ambiguity(run["r"], run["accuracy"], 1 / run["classes"], current_palette(), guess, shown)
-        chart(figure, "lesson-accuracy", texts.accuracy_alt(run, shown))
+        charts.show(figure, "lesson-accuracy", texts.accuracy_alt(run, shown))
     st.caption(f"{texts.RECORDED}: {run['about']}")
     return {"shown": shown}

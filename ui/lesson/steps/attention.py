@@ -7,10 +7,11 @@ import streamlit as st
 
 from ui.figures.attention_map import attention_map
 from ui.figures.instances import instance_bars
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
-from ui.lesson.chart import chart, collected, count_collected
+from ui.lesson.collected import collected, count_collected
 from ui.lesson.figures.digits import digit_row
 from ui.lesson.recorded import recorded_runs
 
@@ -58,12 +59,12 @@ def _show_bag(case: Case, source: str, bag: dict[str, Any], attention: np.ndarra
     bars.update_traces(width=0.7, selector={"type": "bar"})
     alt = texts.attention_alt(attention, truth)
     if source == DIGITS:
-        chart(digit_row(np.array(bag["pixels"]), truth, attention.tolist(), palette), "lesson-digits", alt)
-        chart(bars, "lesson-attention", alt)
+        charts.show(digit_row(np.array(bag["pixels"]), truth, attention.tolist(), palette), "lesson-digits", alt)
+        charts.show(bars, "lesson-attention", alt)
         return
     left, right = st.columns([1, 1.5], gap="large")
     with left:
         figure = attention_map(case.image, case.bag, attention, highest, None, palette, "attention")
-        chart(figure.update_layout(height=300), "lesson-map", alt)
+        charts.show(figure.update_layout(height=300), "lesson-map", alt)
     with right:
-        chart(bars.update_layout(height=300), "lesson-attention", alt)
+        charts.show(bars.update_layout(height=300), "lesson-attention", alt)

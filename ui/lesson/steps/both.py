@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
-from ui.lesson.chart import chart
 from ui.lesson.figures.label_matrices import label_matrices, label_strip
 from ui.lesson.figures.marked_instances import marked_picture
 from ui.lesson.steps.labels import choose_candidates
@@ -22,7 +22,7 @@ def show(case: Case) -> dict[str, Any]:
     with right:
         _, candidates = choose_candidates(case)
         as_machine = st.toggle(texts.AS_MACHINE_LABEL, key="as_machine", bind="query-params")
-        chart(
+        charts.show(
             label_strip(case.true_index, candidates, case.labels.names, palette, as_machine),
             "lesson-strip",
             texts.strip_alt(candidates, case.labels.names, None if as_machine else case.label),
@@ -32,9 +32,9 @@ def show(case: Case) -> dict[str, Any]:
             st.button(texts.CLEAR_LABEL, key="clear", icon=":material/delete:", on_click=_clear, disabled=not _kept())
     with left:
         figure = marked_picture(case.image, case.bag, palette).update_layout(height=300)
-        chart(figure, "lesson-bag", texts.bag_alt(case.label, len(case.bag), True))
+        charts.show(figure, "lesson-bag", texts.bag_alt(case.label, len(case.bag), True))
     rows = [*_kept(), (case.name, case.true_index, candidates)]
-    chart(
+    charts.show(
         label_matrices(
             np.array([true for _, true, _ in rows]),
             np.array([members for _, _, members in rows]),

@@ -4,10 +4,10 @@ from typing import Any
 
 import streamlit as st
 
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
-from ui.lesson.chart import chart, clicked_instance
 from ui.lesson.figures.marked_instances import marked_picture
 
 FIGURE = "lesson-instances"
@@ -35,11 +35,11 @@ def show(case: Case) -> dict[str, Any]:
     with left:
         truth = None if hidden and not (checked and marked) else case.truth
         figure = marked_picture(case.image, case.bag, current_palette(), truth, tuple(marked) if hidden else ())
-        chart(figure, FIGURE, texts.bag_alt(case.label, len(case.bag), hidden), _mark if hidden else None)
+        charts.show(figure, FIGURE, texts.bag_alt(case.label, len(case.bag), hidden), _mark if hidden else None)
     return {"hidden": hidden, "marked": len(marked), "checked": bool(checked and hidden)}
 
 
 def _mark() -> None:
-    if (clicked := clicked_instance(FIGURE)) is not None:
+    if (clicked := charts.clicked_instance(FIGURE)) is not None:
         marks = set(st.session_state.get("marks", []))
         st.session_state["marks"] = sorted(marks ^ {clicked})

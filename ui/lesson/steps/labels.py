@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case, candidates_of
-from ui.lesson.chart import chart
 from ui.lesson.figures.label_matrices import label_strip
 from ui.lesson.figures.marked_instances import marked_picture
 
@@ -18,7 +18,7 @@ def show(case: Case) -> dict[str, Any]:
     with right:
         r, candidates = choose_candidates(case)
         hidden = st.toggle(texts.HIDE_TRUE_LABEL, key="hide_true", bind="query-params")
-        chart(
+        charts.show(
             label_strip(case.true_index, candidates, case.labels.names, current_palette(), hidden),
             "lesson-strip",
             texts.strip_alt(candidates, case.labels.names, None if hidden else case.label),
@@ -26,7 +26,7 @@ def show(case: Case) -> dict[str, Any]:
         st.markdown(texts.candidate_set(candidates, case.labels.names))
     with left:
         figure = marked_picture(case.image, case.bag, current_palette(), outlined=False).update_layout(height=300)
-        chart(figure, "lesson-whole", texts.WHOLE_ALT)
+        charts.show(figure, "lesson-whole", texts.WHOLE_ALT)
     return {"r": r, "hidden_true": hidden}
 
 

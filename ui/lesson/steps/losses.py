@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case, candidates_of
-from ui.lesson.chart import chart, collected
+from ui.lesson.collected import collected
 from ui.lesson.downhill import Pull, probabilities, pulls, step_down
 from ui.lesson.figures.loss_arrows import loss_arrows
 
@@ -42,7 +43,7 @@ def show(case: Case) -> dict[str, Any]:
             st.button(texts.RESET_LABEL, key="reset", icon=":material/restart_alt:", on_click=_reset)
     with right:
         before, after = probabilities(energies), probabilities(step_down(energies, parts[loss], ARROW_STEP))
-        chart(
+        charts.show(
             loss_arrows(before, after, case.labels, candidates, case.true_index, current_palette()),
             "lesson-losses",
             texts.arrows_alt(case.labels.names, before, after),

@@ -4,10 +4,10 @@ from typing import Any
 
 import streamlit as st
 
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
-from ui.lesson.chart import chart, clicked_instance
 from ui.lesson.figures.marked_instances import marked_picture
 
 FIGURE = "lesson-picture"
@@ -29,10 +29,10 @@ def show(case: Case) -> dict[str, Any]:
     with left:
         marked = () if picked is None else (picked,)
         figure = marked_picture(case.image, case.bag, current_palette(), case.truth, marked)
-        chart(figure, FIGURE, texts.picture_alt(case.label, case.truth), _pick)
+        charts.show(figure, FIGURE, texts.picture_alt(case.label, case.truth), _pick)
     return {"picked_positive": picked is not None and bool(case.truth[picked])}
 
 
 def _pick() -> None:
-    if (clicked := clicked_instance(FIGURE)) is not None:
+    if (clicked := charts.clicked_instance(FIGURE)) is not None:
         st.session_state["pick"] = clicked

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
-from ui.lesson.chart import chart, collected, count_collected
+from ui.lesson.collected import collected, count_collected
 from ui.lesson.downhill import descend
 from ui.lesson.figures.descent import descent_figure
 from ui.lesson.steps.losses import lesson_candidates
@@ -46,7 +47,7 @@ def show(case: Case) -> dict[str, Any]:
         path = descend(first, candidates, sparsity, INHIBITION if inhibited else 0.0, STEPS)
         with column:
             st.markdown(texts.DESCENT_TITLES[sparsity])
-            chart(
+            charts.show(
                 descent_figure(path, step, case.labels, candidates, current_palette()),
                 f"lesson-descent-{sparsity}",
                 texts.descent_alt(sparsity, path[step], candidates),

@@ -7,10 +7,11 @@ import streamlit as st
 
 from elimipl.labels import LabelSpace
 from ui.figures.bars import class_bars
+from ui.frame import charts
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
-from ui.lesson.chart import chart, collected, count_collected
+from ui.lesson.collected import collected, count_collected
 from ui.lesson.figures.beliefs import belief_paths
 from ui.lesson.recorded import recorded_runs
 
@@ -37,7 +38,7 @@ def show(_case: Case) -> dict[str, Any]:
     palette = current_palette()
     left, right = st.columns([1.3, 1], gap="large")
     with left:
-        chart(
+        charts.show(
             belief_paths(weights, epoch, run["labels"], candidates, bag["true"], palette),
             "lesson-beliefs",
             texts.beliefs_alt(run["labels"], weights[epoch], candidates, epoch),
@@ -45,7 +46,7 @@ def show(_case: Case) -> dict[str, Any]:
     with right:
         bars = class_bars(weights[epoch], LabelSpace.of(run["labels"]), candidates, palette, bag["true"])
         bars.update_yaxes(type="category").update_xaxes(range=[0, 2.1], tickvals=[0, 0.5, 1])  # digits are names
-        chart(
+        charts.show(
             bars,
             "lesson-belief-bars",
             texts.beliefs_alt(run["labels"], weights[epoch], candidates, epoch),

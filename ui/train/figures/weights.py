@@ -28,7 +28,7 @@ def weight_bars(
         upwards = _domain(rows - 1 - row, rows, gap=0.3)
         ending = "" if number == 0 else str(number + 1)
         axes[f"xaxis{ending}"] = _class_axis(space, members, across, f"y{ending}", palette)
-        axes[f"yaxis{ending}"] = _share_axis(upwards, f"x{ending}", column == 0, palette)
+        axes[f"yaxis{ending}"] = _share_axis(upwards, f"x{ending}", column == 0)
         data.append(
             {
                 "type": "bar",
@@ -51,18 +51,15 @@ def weight_bars(
                 "xanchor": "center",
                 "yanchor": "bottom",
                 "showarrow": False,
-                "font": {"size": 13, "color": palette.text},
+                "font": {"size": 13},
             }
         )
     layout = {
         "height": 85 + 150 * rows,
         "margin": {"l": 45, "r": 10, "t": 30, "b": 45},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"color": palette.text, "size": 12},
+        "font": {"size": 12},
         "showlegend": False,
         "bargap": 0.25,
-        "dragmode": False,
         "annotations": titles,
         **axes,
     }
@@ -86,11 +83,10 @@ def _class_axis(
         "tickfont": {"size": 11},
         "autotickangles": [0, -45, -90],
         "showgrid": False,
-        "zeroline": False,
     }
 
 
-def _share_axis(domain: list[float], anchor: str, labelled: bool, palette: Palette) -> dict[str, Any]:
+def _share_axis(domain: list[float], anchor: str, labelled: bool) -> dict[str, Any]:
     return {
         "domain": domain,
         "anchor": anchor,
@@ -98,8 +94,6 @@ def _share_axis(domain: list[float], anchor: str, labelled: bool, palette: Palet
         "dtick": 0.5,
         "tickformat": ".0%",
         "showticklabels": labelled,
-        "gridcolor": palette.grid,
-        "zeroline": False,
     }
 
 

@@ -1,0 +1,110 @@
+"""Which files are taken, and how much of everything: the formats of pictures and all limits, in one place.
+
+A new format is one entry of `FORMATS`. `.streamlit/config.toml` and SECURITY.md repeat some limits; a test compares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from PIL.ImageFile import ImageFile
+
+Signature: TypeAlias = tuple[tuple[int, bytes], ...]
+"""Bytes that all stand at their positions in a file."""
+
+
+@dataclass(frozen=True)
+class PictureFormat:
+    """A kind of picture file: what it is called, what tells it, and Pillow's class that reads it."""
+
+    name: str
+    extensions: tuple[str, ...]
+    mime: str
+    pillow_reader: str
+    """Module and class below PIL. They are called directly: `Image.open` would try every format Pillow knows."""
+    signatures: tuple[Signature, ...]
+    """A file is of this format when any of them fits. Extensions are never believed."""
+
+    def fits(self, head: bytes) -> bool:
+        """Whether a file that begins with `head` is of this format."""
+        return any(all(head.startswith(part, at) for at, part in parts) for parts in self.signatures)
+
+    def reader(self) -> type[ImageFile]:
+        """Pillow's class, imported on first use."""
+        module, _, name = self.pillow_reader.partition(".")
+        found: type[ImageFile] = getattr(import_module(f"PIL.{module}"), name)
+        return found
+
+
+FORMATS: dict[str, PictureFormat] = {
+    known.name: known
+    for known in (
+        PictureFormat(
+            "PNG", (".png",), "image/png", "PngImagePlugin.PngImageFile", (((0, b"\x89PNG\r\n\x1a\n"),),)
+        ),
+        PictureFormat(
+            "JPEG", (".jpg", ".jpeg"), "image/jpeg", "JpegImagePlugin.JpegImageFile", (((0, b"\xff\xd8\xff"),),)
+        ),
+        PictureFormat(
+            "TIFF", (".tif", ".tiff"), "image/tiff", "TiffImagePlugin.TiffImageFile",
+            # little and big endian, each as TIFF and BigTIFF
+            (((0, b"II*\x00"),), ((0, b"MM\x00*"),), ((0, b"II+\x00"),), ((0, b"MM\x00+"),)),
+        ),
+        PictureFormat(
+            "BMP", (".bmp",), "image/bmp", "BmpImagePlugin.BmpImageFile",
+            (((0, b"BM"), (6, b"\0\0\0\0")),),  # two letters alone would take a text for a picture
+        ),
+        PictureFormat(
+            "WebP", (".webp",), "image/webp", "WebPImagePlugin.WebPImageFile", (((0, b"RIFF"), (8, b"WEBP")),)
+        ),
+    )
+}  # fmt: skip
+"""Every format a picture may have, by name, in the order a person reads them."""
+
+
+def format_of(head: bytes) -> str | None:
+    """The format of a picture that begins with `head`, or None when it is none of ours.
+
+    >>> format_of(b"II*\\0")
+    'TIFF'
+    """
+    return next((name for name, known in FORMATS.items() if known.fits(head)), None)
+
+
+def extensions() -> tuple[str, ...]:
+    """How the names of pictures end, in lower case with the dot."""
+    return tuple(extension for known in FORMATS.values() for extension in known.extensions)
+
+
+def in_words() -> str:
+    """All formats as they stand in a sentence.
+
+    >>> in_words()
+    'PNG, JPEG, TIFF, BMP or WebP'
+    """
+    *most, last = FORMATS
+    return f"{', '.join(most)} or {last}"
+
+
+# One picture. The upload limit of .streamlit/config.toml (maxUploadSize) is MAX_BYTES, too.
+MAX_BYTES = 50 * 2**20
+MAX_PIXELS = 40_000_000
+MAX_SIDE = 20_000
+
+# One visit of the app
+MOST_BATCH_FILES = 500
+MOST_BATCH_BYTES = 500 * 2**20
+MOST_VISIT_BYTES = 600 * 2**20  # of all uploads together: a full Batch page and some pictures
+MOST_TRAINING_NUMBERS = 6_000_000  # instances × features; an epoch of that many takes about a second
+
+# One zip file of class folders
+MOST_ZIP_PICTURES = 1000
+MOST_ZIP_CLASSES = 50  # also what the Train page shows
+MOST_ZIP_BYTES = 400 * 2**20  # of all pictures together, unpacked
+MOST_ZIP_ENTRIES = 20_000  # files of any kind; each costs memory before it is read
+
+# One packed variable of a MATLAB file, unpacked
+MOST_MAT_BYTES = 4 * 2**30

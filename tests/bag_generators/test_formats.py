@@ -1,0 +1,85 @@
+"""One place for formats and limits: what repeats them elsewhere agrees, and a new format needs one entry."""
+
+import io
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from bag_generators import InputError, formats, load
+from bag_generators.__main__ import main
+from bag_generators.formats import FORMATS, PictureFormat, format_of
+from elimipl.data.tiles import find_tiles
+
+ROOT = Path(__file__).resolve().parents[2]
+SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+NUMBERS_IN_WORDS = {4: "four", 5: "five", 6: "six", 7: "seven"}
+GIF = PictureFormat("GIF", (".gif",), "image/gif", "GifImagePlugin.GifImageFile", (((0, b"GIF8"),),))
+
+
+def encoded(pillow_name: str) -> bytes:
+    file = io.BytesIO()
+    Image.effect_noise((64, 64), 80).convert("RGB").save(file, pillow_name)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_told_by_its_first_bytes_and_read(name):
+    data = encoded(name)
+    assert format_of(data[:16]) == name
+    assert load(data).width == 64
+    assert FORMATS[name].reader().format == name.upper()
+    assert Image.MIME[name.upper()] == FORMATS[name].mime
+    assert set(FORMATS[name].extensions) <= {
+        ext for ext, owner in Image.registered_extensions().items() if owner == name.upper()
+    }
+
+
+def test_extensions_belong_to_one_format_each():
+    assert len(set(formats.extensions())) == len(formats.extensions())
+    assert all(extension.startswith(".") and extension == extension.lower() for extension in formats.extensions())
+
+
+def test_a_new_format_is_one_entry(monkeypatch, tmp_path, capsys):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    for place in ("a", "b"):
+        (tmp_path / place / "tile.gif").write_bytes(encoded("GIF"))
+    with pytest.raises(InputError, match=r"it looks like a GIF picture\. Give a PNG, JPEG, TIFF, BMP or WebP picture"):
+        load(encoded("GIF"))
+    monkeypatch.setitem(FORMATS, "GIF", GIF)
+    assert load(encoded("GIF")).width == 64
+    assert formats.in_words().endswith("WebP or GIF")
+    assert ".gif" in formats.extensions()  # what the upload widgets and the commands go by
+    assert len(find_tiles(tmp_path)[0]) == 2
+    assert main([str(tmp_path), "--json"]) == 0
+    assert capsys.readouterr().out.count('"features"') == 2
+
+
+def test_no_other_file_lists_the_formats():
+    # Only the readers, who take single formats apart by hand, name them again.
+    paths = [path for folder in ("bag_generators", "elimipl", "ui", "pages") for path in (ROOT / folder).rglob("*.py")]
+    found = {path for path in paths if re.search("webp", path.read_text(encoding="utf-8"), re.IGNORECASE)}
+    assert {path for path in found if path.parent.name != "reading"} == {ROOT / "bag_generators" / "formats.py"}
+
+
+def test_the_upload_widget_and_the_loader_have_the_same_limit():
+    with (ROOT / ".streamlit" / "config.toml").open("rb") as file:
+        assert tomllib.load(file)["server"]["maxUploadSize"] * 2**20 == formats.MAX_BYTES
+
+
+def test_security_document_repeats_the_limits():
+    megabytes, million = formats.MAX_BYTES // 2**20, formats.MAX_PIXELS // 10**6
+    assert f"({million} million pixels, {formats.MAX_SIDE:,} a side, {megabytes} MB)" in SECURITY
+    assert f"{formats.MOST_VISIT_BYTES // 2**20} MB of uploads a visit" in SECURITY
+    assert f"a picture of {million} million pixels" in SECURITY
+    assert f"{NUMBERS_IN_WORDS[len(FORMATS)]} readers are allowed" in SECURITY
+
+
+def test_the_limits_fit_together():
+    assert formats.MOST_BATCH_BYTES + formats.MAX_BYTES <= formats.MOST_VISIT_BYTES
+    assert formats.MAX_BYTES <= formats.MOST_ZIP_BYTES
+    assert formats.MAX_PIXELS <= formats.MAX_SIDE**2
+    assert formats.MOST_ZIP_PICTURES <= formats.MOST_ZIP_ENTRIES

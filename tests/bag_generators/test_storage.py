@@ -1,0 +1,76 @@
+"""Tensors with a description in one file; `tests/faults/test_full_disk.py` has the disks that fail."""
+
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from bag_generators.errors import InputError
+from bag_generators.storage import ForeignFileError, check_new_file, pack_tensors, read_tensors, write_tensors
+
+TENSORS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([True, False])}
+
+
+def test_tensors_and_description_come_back(tmp_path):
+    path = tmp_path / "t.safetensors"
+    write_tensors(path, TENSORS, "key", {"n": [1, 2.5, "ü"]}, "The thing")
+    tensors, described = read_tensors(path, "key", "t")
+    assert described == {"n": [1, 2.5, "ü"]}
+    assert tensors.keys() == TENSORS.keys()
+    for name, array in TENSORS.items():
+        assert tensors[name].dtype == array.dtype
+        assert np.array_equal(tensors[name], array)
+
+
+def test_equal_content_gives_equal_bytes():
+    swapped = dict(reversed(TENSORS.items()))
+    assert pack_tensors(TENSORS, "key", {"a": 1, "b": 2}) == pack_tensors(swapped, "key", {"b": 2, "a": 1})
+
+
+def test_an_array_that_is_not_contiguous_is_stored_right():
+    turned = np.asfortranarray(TENSORS["a"])
+    assert pack_tensors({"a": turned}) == pack_tensors({"a": TENSORS["a"]})
+
+
+def test_a_text_that_is_not_utf8_is_made_printable_instead_of_lost(tmp_path):
+    path = tmp_path / "t.safetensors"
+    write_tensors(path, TENSORS, "key", {"source": "tiles\udcff"}, "The thing")
+    _, described = read_tensors(path, "key", "t")
+    assert described["source"].startswith("tiles�")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no tensors", save(TENSORS), save(TENSORS, {"other": "{}"})],
+    ids=["empty", "text", "bare", "other"],
+)
+def test_another_kind_of_file_is_foreign(tmp_path, content):
+    path = tmp_path / "t.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(ForeignFileError):
+        read_tensors(path, "key", "t")
+
+
+@pytest.mark.parametrize("text", ["{", '{"a": NaN}', '{"a": 1, "a": 2}', json.dumps("\ud800")])
+def test_a_description_that_is_not_plain_json_is_refused(tmp_path, text):
+    path = tmp_path / "t.safetensors"
+    path.write_bytes(save(TENSORS, {"key": text}))
+    with pytest.raises(InputError, match="description in “t” is not JSON"):
+        read_tensors(path, "key", "t")
+
+
+def test_a_file_that_is_not_there_and_one_that_is_a_folder(tmp_path):
+    with pytest.raises(InputError, match="There is no file “t”"):
+        read_tensors(tmp_path / "t", "key", "t")
+    with pytest.raises(InputError, match="could not be read"):
+        read_tensors(tmp_path, "key", "t")
+
+
+def test_a_new_file_needs_a_folder_that_is_there(tmp_path):
+    check_new_file(tmp_path / "new", "The thing")
+    with pytest.raises(InputError, match=r"there is no folder .*Make the folder first"):
+        check_new_file(tmp_path / "nowhere" / "new", "The thing")
+    with pytest.raises(InputError, match="that is a folder"):
+        check_new_file(tmp_path, "The thing")
+    assert list(tmp_path.iterdir()) == []

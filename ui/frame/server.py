@@ -1,0 +1,48 @@
+"""What is set once for the whole server: one thread per computation, no request to the internet, little garbage."""
+
+import gc
+import sys
+
+import cv2
+import streamlit as st
+import torch
+from streamlit import net_util
+from threadpoolctl import threadpool_limits
+
+
+def prepare_server() -> None:
+    """Call on every page; what has been done is not done again."""
+    _use_one_thread_per_computation()
+    _never_ask_the_internet()
+    _freeze_what_is_loaded(len(sys.modules))
+
+
+@st.cache_resource(show_spinner=False)
+def _use_one_thread_per_computation() -> threadpool_limits:
+    """Bags are tiny, and thread barriers cost more than the arithmetic; parallelism goes across visitors.
+
+    The limits last as long as the object that is returned.
+    """
+    torch.set_num_threads(1)
+    cv2.setNumThreads(1)
+    return threadpool_limits(limits=1)
+
+
+@st.cache_resource(show_spinner=False)
+def _never_ask_the_internet() -> None:
+    """Streamlit asks checkip.amazonaws.com for the address of this machine when a page of another site tries to open
+    a WebSocket, to see whether that site might be this machine under its public name. Name such a site in
+    server.corsAllowedOrigins instead.
+    """
+    net_util.get_external_ip = lambda: None
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _freeze_what_is_loaded(modules: int) -> None:
+    """Take what has been loaded out of the garbage collector's sight.
+
+    Streamlit collects after every run of a page, and looking through modules, which stay, holds up all visitors. It
+    is done again when more modules have been loaded, as on the first visit to another page.
+    """
+    gc.collect()  # so that no garbage is kept
+    gc.freeze()

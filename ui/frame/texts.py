@@ -1,0 +1,32 @@
+"""The words that several pages share: the app's name, its pages, uploads, the choice of generator and model."""
+
+from bag_generators.formats import in_words
+
+APP_TITLE = "ELIMIPL pathology explorer"
+NOT_A_DEVICE = "For teaching and research. Not a medical device: never use it for a diagnosis."
+
+PAGES = (
+    ("app.py", "Explore", ":material/biotech:"),
+    ("pages/batch.py", "Batch", ":material/stacks:"),
+    ("pages/generators.py", "Bag generators", ":material/grid_view:"),
+    ("pages/lesson.py", "Lesson", ":material/school:"),
+    ("pages/compare.py", "Compare models", ":material/compare:"),
+    ("pages/results.py", "Results", ":material/leaderboard:"),
+    ("pages/train.py", "Train", ":material/model_training:"),
+    ("pages/doctor.py", "Doctor", ":material/stethoscope:"),
+)
+
+UPLOAD_HELP = f"{in_words()} of colorectal H&E tissue. The picture stays on this machine."
+EXPECTED_SCALE = "The models expect about 0.5 µm per pixel on a tile of 224 × 224 pixels."
+CLASSIFYING = "Classifying tiles…"
+
+GENERATOR_HEADING = "Bag generator"
+
+MODEL_HEADING = "Model"
+NO_MODEL = "No model for this generator is installed. Restore assets/models or choose another generator."
+SPACE_LABEL = "Label space"
+SPACE_HELP = "Tissue: seven tissue types of colorectal slides. Lesion: healthy mucosa, three adenomas, adenocarcinoma."
+SPACE_TITLES = {"tissue7": "7 tissues", "lesion5": "5 lesions"}
+METHOD_LABEL = "Method"
+METHOD_HELP = "ELIMIPL uses candidate and non-candidate labels; DEMIPL, its predecessor, only the candidates."
+NO_ACCURACY = "The accuracy of this model was not measured."
