@@ -14,7 +14,7 @@ from bag_generators.reading.tiff_pages import Directory
 MOST_TIFF_STRIPS = 200_000
 MOST_VALUES_OF_A_TAG = 64
 MOST_TABLE_BYTES = 2**20
-MOST_PIECE_BYTES = 130 * 10**6
+MOST_PIECE_BYTES = 60 * 10**6
 """Of one strip or tile, unpacked: a decoder holds it besides the picture."""
 MOST_STRIP_BYTES = 200 * 2**20
 """Of all strips or tiles together, packed: a hostile file lets them all point to the same long row of nothing."""

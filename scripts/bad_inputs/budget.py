@@ -1,6 +1,6 @@
 """What opening each file of a folder costs: processor seconds and peak memory, each in a process of its own.
 
-    python -m scripts.bad_inputs.budget FOLDER
+    python -m scripts.bad_inputs.budget FOLDER [SECONDS]
 
 One line of JSON for each file. A process is stopped by the kernel when it uses more than it may, so that a bomb costs
 seconds and not the machine. For Linux and macOS.
@@ -26,11 +26,11 @@ _OPENED, _REFUSED, _ESCAPED = 0, 10, 11
 _OUTCOMES = {_OPENED: "opened", _REFUSED: "refused", _ESCAPED: "another exception"}
 
 
-def cost(path: Path) -> dict[str, str | float]:
+def cost(path: Path, most_seconds: int) -> dict[str, str | float]:
     """Open one file in a copy of this process."""
     child = os.fork()
     if child == 0:
-        os._exit(_opened(path))
+        os._exit(_opened(path, most_seconds))
     _, status, used = os.wait4(child, 0)
     code = os.waitstatus_to_exitcode(status)
     kilobytes = used.ru_maxrss / 1024 if sys.platform == "darwin" else used.ru_maxrss
@@ -42,8 +42,8 @@ def cost(path: Path) -> dict[str, str | float]:
     }
 
 
-def _opened(path: Path) -> int:
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS + 1))
+def _opened(path: Path, most_seconds: int) -> int:
+    resource.setrlimit(resource.RLIMIT_CPU, (most_seconds, most_seconds + 1))
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         room = pages * resource.getpagesize() + _ROOM
@@ -58,8 +58,9 @@ def _opened(path: Path) -> int:
 
 
 def main() -> None:
-    for path in sorted(Path(sys.argv[1]).iterdir()):
-        print(json.dumps(cost(path)), flush=True)
+    folder, most_seconds = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else MOST_SECONDS
+    for path in sorted(folder.iterdir()):
+        print(json.dumps(cost(path, most_seconds)), flush=True)
 
 
 if __name__ == "__main__":
