@@ -60,7 +60,7 @@ def tiff_of_overlapping_tags(count: int, megabytes: int) -> bytes:
 
 def tiff_of_shared_strips(megabytes: int) -> bytes:
     """Every row lies in the same megabytes of nothing, which unpacking has to walk through again and again."""
-    nothing = b"\x80" * (megabytes * MEGABYTE)
+    nothing = b"\x80" * (megabytes * MEGABYTE) + bytes([63]) + bytes(range(64))
     entries = [(256, 4, 1, 64), (257, 4, 1, 2000), (258, 3, 1, 8), (259, 3, 1, 32_773), (262, 3, 1, 1), (277, 3, 1, 1)]
     entries += [(278, 4, 1, 1)]
     after = 8 + 2 + 12 * (len(entries) + 2) + 4
