@@ -59,8 +59,8 @@ def choose_case() -> Case:
 
 def make_case(tissue: str, variant: int, cut: str) -> Case:
     """The drawing of a tissue that the recorded runs were watched on."""
-    bags = recorded_runs()["phantoms"][cut]["bags"]
-    name = [bag["name"] for bag in bags if TISSUE7.names[bag["true"]] == tissue][variant - 1]
+    bags = recorded_runs().phantoms[cut].bags
+    name = [bag.name for bag in bags if TISSUE7.names[bag.true] == tissue][variant - 1]
     phantom = _drawn(name)
     image = TissueImage.from_array(phantom.pixels)
     bag = bag_of(image, cut)
