@@ -59,7 +59,7 @@ def record(name: str) -> Trajectories:
             bag_names=watched.names,
             training_bags=len(first.training),
             held_out_bags=len(first.held_out) if first.held_out is not None else 0,
-            label_space=watched.label_space.to_dict(),
+            label_space=watched.label_space,
         ),
         labels=watched.labels,
         candidates=watched.candidates,

@@ -11,19 +11,52 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import ConfigDict, Field
 
 from bag_generators.assets import PROJECT
 from bag_generators.errors import InputError
 from bag_generators.storage import only_writer, write_whole
+from bag_generators.validation import Record, read_json, validated
 from elimipl.benchmark.cells import Cell
 from elimipl.settings import Settings
 
 RESULTS = PROJECT / "benchmarks" / "results"
 FILE = "benchmark.json"
 _WHAT = "The results file"
+_Index = Annotated[str, Field(pattern=r"^\d{1,6}$")]
+
+
+class _Split(Record):
+    """What is kept of a finished split; more may be."""
+
+    model_config = ConfigDict(extra="allow")
+
+    accuracy: Annotated[float, Field(ge=0, le=1)]
+    seconds: float | None = None
+    cpu_seconds: float | None = None
+    peak_mb: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+class _Cell(Record):
+    """What is kept of a cell."""
+
+    data: str
+    r: int
+    method: str
+    settings: dict[str, Any]
+    bags: dict[str, Any]
+    splits: dict[_Index, _Split]
+    failures: dict[_Index, str] = Field(default_factory=dict)
+
+
+class _File(Record):
+    """The whole results file."""
+
+    cells: dict[str, _Cell]
 
 
 @dataclass(frozen=True)
@@ -70,16 +103,10 @@ class Records:
         """Take over what is in the file now."""
         if not self.path.exists():
             return
-        try:
-            cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
-            for cell in cells.values():
-                for key in ("data", "r", "method", "settings", "bags", "splits"):
-                    cell[key]
-            self.cells = cells
-        except (ValueError, KeyError, TypeError, AttributeError, OSError):
-            raise InputError(
-                f"“{self.path}” can't be read as a results file.", "Move it away to start from nothing."
-            ) from None
+        called, fix = f"The results file “{self.path}”", "Move it away to start from nothing."
+        values = read_json(self.path, called, fix)
+        validated(_File, values, called, fix)
+        self.cells = values["cells"]  # as they are: what a later version adds to a split is kept
 
     def measured(self, cell: Cell) -> Measured | None:
         """The finished splits of a cell; None where there are none."""

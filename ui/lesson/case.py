@@ -48,9 +48,9 @@ def choose_case() -> Case:
 
 def make_case(tissue: str, variant: int, cut: str) -> Case:
     """The drawing of a tissue that the recorded runs were watched on."""
-    recorded = recorded_runs()["phantoms"]
-    bags = recorded.get(cut, next(iter(recorded.values())))["bags"]  # all were recorded on the same drawings
-    name = [bag["name"] for bag in bags if TISSUE7.names[bag["true"]] == tissue][variant - 1]
+    recorded = recorded_runs().phantoms
+    bags = recorded.get(cut, next(iter(recorded.values()))).bags  # all were recorded on the same drawings
+    name = [bag.name for bag in bags if TISSUE7.names[bag.true] == tissue][variant - 1]
     phantom = _drawn(name)
     image = TissueImage.from_array(phantom.pixels)
     bag = bag_of(image, cut)

@@ -13,7 +13,7 @@ from ui.lesson.recorded import recorded_runs
 
 
 def show(_case: Case) -> dict[str, Any]:
-    run = recorded_runs()["accuracy_by_r"]
+    run = recorded_runs().accuracy_by_r
     left, right = st.columns([1, 2], gap="large")
     with left:
         guess = choices.slider(texts.GUESS_LABEL, 0, 100, 50, "guess", 5, format="%d %%") / 100
@@ -21,7 +21,7 @@ def show(_case: Case) -> dict[str, Any]:
         if shown:
             st.markdown(texts.guess_checked(guess, run))
     with right:
-        figure = accuracy_by_ambiguity(run["r"], run["accuracy"], 1 / run["classes"], current_palette(), guess, shown)
+        figure = accuracy_by_ambiguity(run.r, run.accuracy, 1 / run.classes, current_palette(), guess, shown)
         charts.show(figure, "lesson-accuracy", texts.accuracy_alt(run, shown))
-    st.caption(f"{texts.RECORDED}: {run['about']}")
+    st.caption(f"{texts.RECORDED}: {run.about}")
     return {"shown": shown}
