@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from bag_generators import registry
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.image import TissueImage, load
 from bag_generators.pool import in_processes, number_of_workers
-from bag_generators.registry import generate
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[int, int], None]
+_Shared: TypeAlias = tuple[str, str, dict[str, Any]]  # the generator's name and module, its parameters
 
 _FEW_FILES = 100  # starting workers takes about as long as this many tiles
 _AHEAD = 4  # files handed to a worker before it has answered, so that it never waits for us
@@ -29,11 +31,13 @@ class Outcome(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def outcome_of(name: str, params: dict[str, Any], path: AnyPath) -> Outcome:
-    """Load one picture and make its bag."""
+def outcome_of(name: str, home: str, params: dict[str, Any], path: AnyPath) -> Outcome:
+    """Load one picture and make its bag; `home` is the generator's module, which a new process has yet to import."""
+    if name not in registry.GENERATORS:
+        import_module(home)
     try:
         image = load(path)
-        return Outcome(generate(name, image, **params), image.notes)
+        return Outcome(registry.generate(name, image, **params), image.notes)
     except InputError as refusal:
         return Outcome(refusal)
 
@@ -67,10 +71,14 @@ def generate_with_notes(
     files = list(paths)
     count = 1 if workers is None and len(files) < _FEW_FILES else number_of_workers(workers, len(files))
     blank = TissueImage.from_array(np.full((64, 64, 3), 255, np.uint8))
-    generate(name, blank, **params)  # a blank picture tells whether the name and the parameters are right
+    registry.generate(name, blank, **params)  # a blank picture tells whether the name and the parameters are right
+    home = registry.GENERATORS[name].function.__module__
+    if home == "__main__":  # a script of somebody's own, which other processes must not run again
+        count = 1
+    shared = (name, home, params)
 
     def counted() -> Iterator[tuple[AnyPath, Outcome]]:
-        stream = _one_by_one(name, files, params) if count == 1 else _spread(name, files, count, params)
+        stream = _one_by_one(files, shared) if count == 1 else _spread(files, count, shared)
         for done, (file, outcome) in enumerate(stream, start=1):
             if progress is not None:
                 progress(done, len(files))
@@ -79,18 +87,18 @@ def generate_with_notes(
     return counted()
 
 
-def _one_by_one(name: str, files: list[AnyPath], params: dict[str, Any]) -> Iterator[tuple[AnyPath, Outcome]]:
+def _one_by_one(files: list[AnyPath], shared: _Shared) -> Iterator[tuple[AnyPath, Outcome]]:
     """The outcomes made in this process. The matrices are small: a second BLAS thread costs more than it helps."""
     libraries = ThreadpoolController()
     for file in files:
         with libraries.limit(limits=1, user_api="blas"):
-            outcome = outcome_of(name, params, file)
+            outcome = outcome_of(*shared, file)
         yield file, outcome
 
 
-def _spread(name: str, files: list[AnyPath], count: int, params: dict[str, Any]) -> Iterator[tuple[AnyPath, Outcome]]:
+def _spread(files: list[AnyPath], count: int, shared: _Shared) -> Iterator[tuple[AnyPath, Outcome]]:
     """The outcomes in the order of the files, made by `count` processes that end with this generator."""
-    return in_processes(outcome_of, files, count, shared=(name, params), ahead=_AHEAD, at_death=_crashed)
+    return in_processes(outcome_of, files, count, shared=shared, ahead=_AHEAD, at_death=_crashed)
 
 
 def _crashed(_exit_code: int) -> Outcome:

@@ -27,8 +27,9 @@ class Scaler:
 
     def transform(self, instances: np.ndarray, dtype: str = "float64") -> np.ndarray:
         """Standardised copy of (n, d) instances, computed in float64 and stored as `dtype`."""
-        scaled = np.empty(np.shape(instances), dtype)
-        for rows in _parts(len(scaled), scaled.shape[1]):
+        n, dim = instances.shape
+        scaled = np.empty((n, dim), dtype)
+        for rows in _parts(n, dim):
             part = (np.asarray(instances[rows], np.float64) - self.shift) / self.scale
             scaled[rows] = np.clip(part, -self.limit, self.limit, out=part) if np.isfinite(self.limit) else part
         return scaled
