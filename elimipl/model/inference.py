@@ -40,7 +40,8 @@ def infer(
             "Use bags made by the generator the model was trained on.",
         )
     place = network.embed.weight
-    bags = PackedBags.pack(scaler.transform(instances), np.asarray(sizes, np.int64), place.dtype, place.device)
+    scaled = scaler.transform(instances, str(place.dtype).removeprefix("torch."))
+    bags = PackedBags.pack(scaled, np.asarray(sizes, np.int64), place.dtype, place.device)
     return infer_packed(network, bags, embeddings=embeddings)
 
 

@@ -145,7 +145,7 @@ class _Run:
         self.history: list[EpochReport] = []
 
     def _pack(self, dataset: BagDataset) -> PackedBags:
-        scaled = self.scaler.transform(dataset.instances)
+        scaled = self.scaler.transform(dataset.instances, self.config.dtype)
         return PackedBags.pack(scaled, dataset.sizes, getattr(torch, self.config.dtype), self.device)
 
     def tensors(self) -> dict[str, Tensor]:
