@@ -35,7 +35,7 @@ class BatchRow:
 
 
 def classify_files(
-    files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], None]
+    files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], object]
 ) -> list[BatchRow]:
     """One row per (name, bytes), in order; a file that can't be used becomes a row with the reason."""
     rows = []
