@@ -82,6 +82,21 @@ def profile_of_endless_elements(count: int = 20_000) -> bytes:
     return bytes(profile) + struct.pack(">I4sII", 1, b"D2B1", place, len(content)) + content
 
 
+def ink_profile() -> bytes:
+    """Four inks that all make grey: half of the black one gives half of the lightness (L* 50)."""
+    identity = struct.pack(">9i", *(65_536 if i % 4 == 0 else 0 for i in range(9)))
+    corners = [(c, m, y, k) for c in (0, 1) for m in (0, 1) for y in (0, 1) for k in (0, 1)]
+    lightness = [round(255 * (1 - k) * (1 - 0.3 * c - 0.6 * m - 0.1 * y)) for c, m, y, k in corners]
+    table = b"".join(bytes([value, 128, 128]) for value in lightness)
+    content = (
+        b"mft1" + bytes(4) + bytes([4, 3, 2, 0]) + identity + bytes(range(256)) * 4 + table + bytes(range(256)) * 3
+    )
+    white = DISPLAY_P3[DISPLAY_P3.index(b"XYZ ", 128) :][:20]
+    head = bytearray(DISPLAY_P3[:128])
+    struct.pack_into(">I4xI4s4s4s", head, 0, 176 + len(content), 0x02400000, b"prtr", b"CMYK", b"Lab ")
+    return bytes(head) + struct.pack(">I4sII4sII", 2, b"wtpt", 156, 20, b"A2B0", 176, len(content)) + white + content
+
+
 def motion_photo() -> bytes:
     """A JPEG with a film behind it, in which the bytes of a scan's start come by chance."""
     return encoded("JPEG") + b"\0\0\0\x18ftypmp42" + b"\xff\xda\x00\x08film" * 600
@@ -142,6 +157,10 @@ NOTED = {
     "display-p3.jpg": (lambda: encoded("JPEG", icc_profile=DISPLAY_P3), _CONVERTED),
     "display-p3.webp": (lambda: encoded("WEBP", icc_profile=DISPLAY_P3), _CONVERTED),
     "prophoto.tif": (lambda: encoded("TIFF", icc_profile=PROPHOTO), _CONVERTED),
+    "inks-with-a-profile.tif": (
+        lambda: encoded("TIFF", tissue().convert("CMYK"), icc_profile=ink_profile()),
+        _CONVERTED,
+    ),
     "linear-light.png": (lambda: _saying(b"gAMA", _points(1.0)), _CONVERTED),
     "other-primaries.png": (lambda: _saying(b"cHRM", _P3_POINTS), _CONVERTED),
     "coded-display-p3.png": (lambda: _saying(b"cICP", bytes([12, 13, 0, 1])), _CONVERTED),
