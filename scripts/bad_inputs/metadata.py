@@ -58,9 +58,9 @@ def tiff_of_overlapping_tags(count: int, megabytes: int) -> bytes:
     return tiff_with_entries(encoded("TIFF"), entries + [(40_001 + i, 7, len(shared), None) for i in range(count)])
 
 
-def tiff_of_shared_strips(megabytes: int) -> bytes:
-    """Every row lies in the same megabytes of nothing, which unpacking has to walk through again and again."""
-    nothing = b"\x80" * (megabytes * MEGABYTE) + bytes([63]) + bytes(range(64))
+def tiff_of_shared_strips(kilobytes: int) -> bytes:
+    """Every row lies in the same kilobytes of nothing, which unpacking has to walk through again and again."""
+    nothing = b"\x80" * (kilobytes * 1024) + bytes([63]) + bytes(range(64))
     entries = [(256, 4, 1, 64), (257, 4, 1, 2000), (258, 3, 1, 8), (259, 3, 1, 32_773), (262, 3, 1, 1), (277, 3, 1, 1)]
     entries += [(278, 4, 1, 1)]
     after = 8 + 2 + 12 * (len(entries) + 2) + 4
@@ -136,7 +136,7 @@ _SRGB_POINTS = _points(*D65, *(value for point in SRGB_PRIMARIES for value in po
 _P3_POINTS = _points(*D65, *(value for point in P3_PRIMARIES for value in point))
 
 HOSTILE = {
-    "strips-that-share-their-bytes.tif": (lambda: tiff_of_shared_strips(1), "made of too many parts"),
+    "strips-that-share-their-bytes.tif": (lambda: tiff_of_shared_strips(900), "made of too many parts"),
     "scans-of-a-large-picture.jpg": (scans_of_a_large_picture, "made of too many parts"),
 }
 REFUSED = {
