@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,15 +12,14 @@ from threadpoolctl import ThreadpoolController
 
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
+from bag_generators.generator import Recipe
 from bag_generators.image import TissueImage, load
 from bag_generators.pool import in_processes, number_of_workers
-from bag_generators.registry import generate
+from bag_generators.registry import generate, recipe_of, register_again
 from bag_generators.tissue.quality import Quality, measure
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[int, int], None]
-Job: TypeAlias = tuple[str, dict[str, Any], bool]
-"""The generator, its parameters, and whether to measure the pixels too."""
 
 _FEW_FILES = 100  # starting workers takes about as long as this many tiles
 _AHEAD = 4  # files handed to a worker before it has answered, so that it never waits for us
@@ -52,8 +52,8 @@ def generate_many(
 ) -> Iterator[tuple[AnyPath, Bag | InputError]]:
     """Yield (path, bag) for every file in the order given; a file that can't be used gives (path, reason).
 
-    `workers` is the number of processes: by default as many as there are cores, or none for
-    a few files; 1 works in this process.
+    `workers` is the number of processes: by default as many as there are cores, or none for a few files; 1 works in
+    this process, and so does a generator whose function other processes can't import by its name.
     `progress(done, total)` is called after each file. A wrong generator or parameter is raised at once. Results
     come as a stream and are not kept, so memory does not grow with the number of files.
     """
@@ -74,11 +74,15 @@ def generate_with_notes(
     files = list(paths)
     count = 1 if workers is None and len(files) < _FEW_FILES else number_of_workers(workers, len(files))
     blank = TissueImage.from_array(np.full((64, 64, 3), 255, np.uint8))
+    recipe = recipe_of(name)
     generate(name, blank, **params)  # a blank picture tells whether the name and the parameters are right
 
     def counted() -> Iterator[tuple[AnyPath, Outcome]]:
-        job = (name, params, with_quality)
-        stream = _one_by_one(job, files) if count == 1 else _spread(job, files, count)
+        if recipe is None or count == 1:
+            stream = _one_by_one(partial(outcome_of, name, params, with_quality), files)
+        else:
+            job = (recipe, params, with_quality)
+            stream = in_processes(_outcome_elsewhere, files, count, shared=job, ahead=_AHEAD, at_death=_crashed)
         for done, (file, outcome) in enumerate(stream, start=1):
             if progress is not None:
                 progress(done, len(files))
@@ -87,18 +91,18 @@ def generate_with_notes(
     return counted()
 
 
-def _one_by_one(job: Job, files: list[AnyPath]) -> Iterator[tuple[AnyPath, Outcome]]:
+def _one_by_one(make: Callable[[AnyPath], Outcome], files: list[AnyPath]) -> Iterator[tuple[AnyPath, Outcome]]:
     """The outcomes made in this process. The matrices are small: a second BLAS thread costs more than it helps."""
     libraries = ThreadpoolController()
     for file in files:
         with libraries.limit(limits=1, user_api="blas"):
-            outcome = outcome_of(*job, file)
+            outcome = make(file)
         yield file, outcome
 
 
-def _spread(job: Job, files: list[AnyPath], count: int) -> Iterator[tuple[AnyPath, Outcome]]:
-    """The outcomes in the order of the files, made by `count` processes that end with this generator."""
-    return in_processes(outcome_of, files, count, shared=job, ahead=_AHEAD, at_death=_crashed)
+def _outcome_elsewhere(recipe: Recipe, params: dict[str, Any], with_quality: bool, path: AnyPath) -> Outcome:
+    """`outcome_of` in a process that may not know the generator yet."""
+    return outcome_of(register_again(recipe), params, with_quality, path)
 
 
 def _crashed(_exit_code: int) -> Outcome:

@@ -159,6 +159,7 @@ class Predictor:
         if not np.isfinite(instances).all():
             raise InputError("The bag holds numbers that are not finite.", "Make it again from the picture.")
         outputs = infer(self.network, self.scaler, instances, sizes)
+        assert outputs.attention is not None  # a network has it
         calibrated = temper(outputs.probabilities, self.card.temperature)
         attention = np.split(outputs.attention, np.cumsum(sizes)[:-1])
         return [

@@ -12,14 +12,16 @@ import csv
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from bag_generators import GENERATORS, TissueImage, generate, load
-from elimipl.data.crowd import simulate
-from elimipl.data.phantoms import build_phantoms
+from bag_generators.tissue.quality import measure
+from bag_generators.validation import plain
+from elimipl.data.candidates import Candidates
+from elimipl.data.phantoms import build_phantoms, phantom_names, phantom_quality
+from elimipl.data.qualities import QUALITIES_FILE
 from elimipl.data.shipped import BAGS_FOLDER, BagSet, bag_sets
 from elimipl.data.tiles import find_tiles
 from elimipl.dataset import BagDataset
@@ -51,12 +53,10 @@ def tile_bags(folder: Path, generator: str) -> BagDataset:
             bags.append(generate(generator, changed))
             names.append(published[path.name] + copy)
     labels_of_bags = np.repeat(labels, len(COPIES))
-    crowd = simulate(labels, TISSUE7, seed=0)  # one answer a tile, shared by its copies
-    return BagDataset.from_bags(
+    bare = BagDataset.from_bags(
         [bag.features for bag in bags],
         TISSUE7,
         labels_of_bags,
-        np.repeat(crowd.candidates, len(COPIES), axis=0),
         generator=generator,
         params=dict(bags[0].params),
         groups=np.repeat(np.arange(len(paths)), len(COPIES)),
@@ -64,6 +64,7 @@ def tile_bags(folder: Path, generator: str) -> BagDataset:
         source=SOURCE,
         licence=LICENCE,
     )
+    return Candidates("crowd", seed=0).given_to(bare)
 
 
 def published_names(folder: Path) -> dict[str, str]:
@@ -107,8 +108,23 @@ def make(folder: Path, tiles: Path | None, per_class: int, seed: int) -> None:
             name, bags = f"tissue7-{generator}", tile_bags(tiles, generator)
             entries[name] = write(folder, name, "Tissue tiles", bags, len(COPIES), bags.names[:: len(COPIES)])
         print(f"{generator}: done")
-    text = json.dumps([asdict(entries[name]) for name in sorted(entries)], indent=1, ensure_ascii=False)
+    text = json.dumps([plain(entries[name]) for name in sorted(entries)], indent=1, ensure_ascii=False)
     (folder / "bags.json").write_text(text + "\n", encoding="utf-8")
+
+
+def write_qualities(folder: Path, tiles: Path | None, per_class: int, seed: int) -> None:
+    """Write the pixel measures of all source pictures, from which limits of the scope checks are derived."""
+    path = folder / QUALITIES_FILE
+    kept = json.loads(path.read_text(encoding="utf-8"))["pictures"] if path.exists() else {}
+    measured = {name: phantom_quality(name) for name in phantom_names(per_class, seed)}
+    if tiles is not None:
+        published = published_names(tiles)
+        for tile in find_tiles(tiles / "train", TISSUE7)[0]:
+            measured[published[tile.name]] = measure(load(tile)).numbers()
+    kept |= {name: [float(f"{value:.5g}") for value in values.values()] for name, values in measured.items()}
+    measures = json.dumps(list(next(iter(measured.values()))))
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(kept[name])}" for name in sorted(kept))
+    path.write_text(f'{{\n "measures": {measures},\n "pictures": {{\n{lines}\n }}\n}}\n', encoding="utf-8")
 
 
 if __name__ == "__main__":
@@ -119,4 +135,5 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=0, help="seed of the phantoms")
     arguments = parser.parse_args()
     make(arguments.folder, arguments.tiles, arguments.per_class, arguments.seed)
+    write_qualities(arguments.folder, arguments.tiles, arguments.per_class, arguments.seed)
     print(f"Bag sets are in {arguments.folder}")

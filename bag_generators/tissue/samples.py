@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
@@ -18,17 +16,16 @@ from PIL import Image
 from bag_generators.assets import assets
 from bag_generators.errors import InputError
 from bag_generators.image import TissueImage, load
+from bag_generators.validation import Record, Sha256, read_json, validated
 
 SAMPLES_FOLDER = assets("samples")
 
 _REPAIR = "Get the project's files again, or make the samples anew with “python scripts/make_samples.py”."
 
 
-@dataclass(frozen=True)
-class Sample:
-    """One picture, and what is known about it; the fields are those of its entry in `samples.json`."""
+class _Entry(Record):
+    """What `samples.json` says of one picture."""
 
-    folder: Path
     id: str
     file: str
     title: str  # says “re-stained” or “phantom”
@@ -40,9 +37,15 @@ class Sample:
     truth_file: str | None
     credit: str
     licence: str
-    sha256: str
-    truth_sha256: str | None
+    sha256: Sha256
+    truth_sha256: Sha256 | None
     microns_per_pixel: float | None
+
+
+class Sample(_Entry):
+    """One picture, where it lies, and what is known about it."""
+
+    folder: Path
 
     def load(self) -> TissueImage:
         """The picture. A file that is missing or not the one that was shipped is an `InputError`."""
@@ -71,8 +74,6 @@ def list_samples(folder: Path = SAMPLES_FOLDER) -> tuple[Sample, ...]:
     >>> {sample.kind for sample in list_samples()} == {"restained", "phantom"}
     True
     """
-    try:
-        entries = json.loads((folder / "samples.json").read_text(encoding="utf-8"))
-        return tuple(Sample(folder=folder, **{**entry, "candidates": tuple(entry["candidates"])}) for entry in entries)
-    except (OSError, ValueError, TypeError, KeyError):
-        raise InputError("The list of samples is missing or damaged.", _REPAIR) from None
+    called = "The list of samples “samples.json”"
+    entries = validated(tuple[_Entry, ...], read_json(folder / "samples.json", called, _REPAIR), called, _REPAIR)
+    return tuple(Sample(folder=folder, **dict(entry)) for entry in entries)

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from pathlib import Path
 
+from bag_generators.validation import read_json, validated
+
 Number = tuple[float, float]
 """Mean and standard deviation of the accuracy over ten splits."""
+Tables = dict[str, dict[str, dict[str, list[Number | None]]]]
 
 _FILE = Path(__file__).with_name("paper.json")
 
 
 @lru_cache(maxsize=1)
-def paper_tables() -> dict[str, dict[str, dict[str, list[Number | None]]]]:
+def paper_tables() -> Tables:
     """Table number → data → method → one number for each r (tables 2, 4, 5: r = 1, 2, 3); None is the paper's “--”."""
-    return {
-        table: {
-            data: {
-                method: [None if number is None else (number[0], number[1]) for number in numbers]
-                for method, numbers in methods.items()
-            }
-            for data, methods in content.items()
-        }
-        for table, content in json.loads(_FILE.read_text(encoding="utf-8")).items()
-    }
+    called = "The list of the paper's numbers “paper.json”"
+    return validated(Tables, read_json(_FILE, called), called)
 
 
 def paper_number(data: str, r: int, method: str) -> Number | None:

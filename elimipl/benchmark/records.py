@@ -11,21 +11,52 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import ConfigDict, Field
 
 from bag_generators.assets import PROJECT
 from bag_generators.errors import InputError
 from bag_generators.storage import only_writer, write_whole
+from bag_generators.validation import Record, read_json, validated
 from elimipl.benchmark.cells import Cell
-from elimipl.config import Config
-from elimipl.methods.settings import Settings
+from elimipl.settings import Settings
 
-AnyConfig = Config | Settings
 RESULTS = PROJECT / "benchmarks" / "results"
 FILE = "benchmark.json"
 _WHAT = "The results file"
+_Index = Annotated[str, Field(pattern=r"^\d{1,6}$")]
+
+
+class _Split(Record):
+    """What is kept of a finished split; more may be."""
+
+    model_config = ConfigDict(extra="allow")
+
+    accuracy: Annotated[float, Field(ge=0, le=1)]
+    seconds: float | None = None
+    cpu_seconds: float | None = None
+    peak_mb: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+class _Cell(Record):
+    """What is kept of a cell."""
+
+    data: str
+    r: int
+    method: str
+    settings: dict[str, Any]
+    bags: dict[str, Any]
+    splits: dict[_Index, _Split]
+    failures: dict[_Index, str] = Field(default_factory=dict)
+
+
+class _File(Record):
+    """The whole results file."""
+
+    cells: dict[str, _Cell]
 
 
 @dataclass(frozen=True)
@@ -72,16 +103,10 @@ class Records:
         """Take over what is in the file now."""
         if not self.path.exists():
             return
-        try:
-            cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
-            for cell in cells.values():
-                for key in ("data", "r", "method", "settings", "bags", "splits"):
-                    cell[key]
-            self.cells = cells
-        except (ValueError, KeyError, TypeError, AttributeError, OSError):
-            raise InputError(
-                f"“{self.path}” can't be read as a results file.", "Move it away to start from nothing."
-            ) from None
+        called, fix = f"The results file “{self.path}”", "Move it away to start from nothing."
+        values = read_json(self.path, called, fix)
+        validated(_File, values, called, fix)
+        self.cells = values["cells"]  # as they are: what a later version adds to a split is kept
 
     def measured(self, cell: Cell) -> Measured | None:
         """The finished splits of a cell; None where there are none."""
@@ -96,7 +121,7 @@ class Records:
         """Why splits of a cell failed when they were tried last."""
         return {int(index): told for index, told in self.cells.get(cell.name, {}).get("failures", {}).items()}
 
-    def check(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any]) -> None:
+    def check(self, cell: Cell, config: Settings, bags: Mapping[str, Any]) -> None:
         """Refuse to put splits of other settings or other bags into one mean."""
         known = self.cells.get(cell.name)
         if known is None or not known["splits"]:
@@ -112,7 +137,7 @@ class Records:
             "Move the file away, or write the results somewhere else with --results.",
         )
 
-    def add(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any], index: int, split: Mapping[str, Any]) -> None:
+    def add(self, cell: Cell, config: Settings, bags: Mapping[str, Any], index: int, split: Mapping[str, Any]) -> None:
         """Note a finished split and write the file."""
         with only_writer(self.path, _WHAT):
             kept = self._kept(cell, config, bags)
@@ -120,14 +145,14 @@ class Records:
             kept.get("failures", {}).pop(str(index), None)
             self._write()
 
-    def add_failure(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any], index: int, told: str) -> None:
+    def add_failure(self, cell: Cell, config: Settings, bags: Mapping[str, Any], index: int, told: str) -> None:
         """Note why a split failed; it is tried again the next time."""
         with only_writer(self.path, _WHAT):
             kept = self._kept(cell, config, bags)
             kept["failures"] = _by_number({**kept.get("failures", {}), str(index): told})
             self._write()
 
-    def _kept(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any]) -> dict[str, Any]:
+    def _kept(self, cell: Cell, config: Settings, bags: Mapping[str, Any]) -> dict[str, Any]:
         self.read()
         fresh = {
             "data": cell.data,
@@ -172,10 +197,10 @@ def _by_number(values: Mapping[str, Any]) -> dict[str, Any]:
     return dict(sorted(values.items(), key=lambda item: int(item[0])))
 
 
-def _same_settings(known: Mapping[str, Any], config: AnyConfig) -> bool:
+def _same_settings(known: Mapping[str, Any], config: Settings) -> bool:
     """Settings that came to the code later count as they are by default; settings that are gone can't be the same."""
     try:
-        old = Config.from_dict(known) if isinstance(config, Config) else type(config).of(**known)
+        old = type(config).from_dict(known)
     except InputError:
         return False
     return old == config

@@ -21,11 +21,11 @@ from threadpoolctl import threadpool_limits
 from bag_generators.errors import InputError
 from bag_generators.pool import exit_in_words, in_processes
 from elimipl.benchmark.cells import Cell
-from elimipl.benchmark.records import AnyConfig
 from elimipl.dataset import BagDataset
 from elimipl.methods import METHODS
+from elimipl.settings import Settings
 
-_PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "gpytorch")
+_PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Task:
 
     cell: Cell
     index: int
-    config: AnyConfig
+    config: Settings
     train: BagDataset
     test: BagDataset
     bags: Mapping[str, Any]

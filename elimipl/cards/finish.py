@@ -18,8 +18,8 @@ from elimipl.cards.card import Accuracy, CandidateScheme, Card, TrainingData, us
 from elimipl.cards.files import model_files, packed, sha256_of, write_model
 from elimipl.cards.limits import Limits, derive_limits
 from elimipl.data.candidates import Candidates
-from elimipl.data.phantoms import phantom_qualities
 from elimipl.data.pictures import NO_PICTURES, PHANTOMS, pictures_of
+from elimipl.data.qualities import picture_qualities
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
@@ -73,8 +73,8 @@ def finish(
     """The model that was fitted on `training`, whose candidate sets came from `candidates`.
 
     Accuracy and calibration are those on the `held_out` bags, or what was `measured` elsewhere. `qualities` are the
-    pixel measures of the training pictures; phantoms are drawn again where they are left out. Augmented copies of a
-    picture are not what anybody will show the model: limits come from the first bag of every picture alone.
+    pixel measures of the training pictures (left out: those that are known, `elimipl.data.qualities`). Augmented
+    copies of a picture are not what anybody will show the model: limits come from the first bag of every picture.
     """
     weights = packed(_arrays(fitted))
     card = _described(fitted, training, candidates, created_by, name, model_id, sha256_of(weights))
@@ -148,7 +148,7 @@ def _limits(predictor: Predictor, training: BagDataset, qualities: Sequence[Mapp
     first = np.unique(training.groups, return_index=True)[1]
     originals = training.subset(np.sort(first))
     return derive_limits(
-        qualities or phantom_qualities(originals),
+        qualities or picture_qualities(originals),
         [originals.bag(i) for i in range(len(originals))],
         [one.probabilities for one in predictor.predict_dataset(originals)],
     )
@@ -156,6 +156,7 @@ def _limits(predictor: Predictor, training: BagDataset, qualities: Sequence[Mapp
 
 def _arrays(fitted: Fitted) -> dict[str, np.ndarray]:
     """Everything of a fitted model that is a number: the network's parameters and the feature scaling."""
+    fitted.check_saveable()
     network = {f"network.{name}": value.cpu().numpy() for name, value in fitted.network.state_dict().items()}
     scaler = fitted.scaler
     return {

@@ -21,12 +21,10 @@ VERY_RARE = 0.005
 SLACK = 1.1
 """How much further a picture may be off than the value each limit of a pixel measure starts from."""
 _SIZE_FACTOR, _ASPECT_FACTOR, _GRAIN_FACTOR, _PURITY_FACTOR, _DISTANCE_FACTOR = 2.0, 1.5, 1.5, 1.5, 1.25
-MEASURES = frozenset(
-    {
-        *("shorter_side", "aspect", "tissue", "sharpness", "unevenness", "stain_colour", "third_colour"),
-        *("distance", "entropy"),
-    }
+PIXEL_MEASURES = frozenset(
+    {"shorter_side", "aspect", "tissue", "sharpness", "unevenness", "stain_colour", "third_colour"}
 )
+MEASURES = PIXEL_MEASURES | {"distance", "entropy"}
 
 Range = tuple[float | None, float | None]
 """The lowest and the highest value that pass; None where there is no limit."""

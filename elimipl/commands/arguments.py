@@ -12,7 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from bag_generators.errors import InputError
-from elimipl.config import CHOICES, Config
+from elimipl.config import PRESETS, Config
 from elimipl.data.candidates import Candidates
 from elimipl.data.matlab import load_bags
 from elimipl.dataset import UNLABELLED, BagDataset
@@ -75,8 +75,8 @@ def candidates_from(args: argparse.Namespace) -> Candidates:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--method", choices=CHOICES["method"], default="elimipl")
-    parser.add_argument("--preset", choices=CHOICES["preset"], default="default", help="settings to start from")
+    parser.add_argument("--method", choices=Config.choices("method"), default="elimipl")
+    parser.add_argument("--preset", choices=PRESETS, default="default", help="settings to start from")
     parser.add_argument("--epochs", type=int, metavar="T")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--lr", type=float, help="learning rate")

@@ -97,7 +97,8 @@ def _wanted(args: argparse.Namespace) -> list[Cell]:
         if folder is not None and not folder.is_dir():
             raise InputError(f"There is no folder “{folder}”.", "Check the name.")
     resolve_device(args.device)
-    cells = [cell for view in views for cell in VIEWS[view].cells()] + (study_cells() if args.study else [])
+    added = [name for name in METHODS.added if name in (args.methods or ())]
+    cells = [cell for view in views for cell in VIEWS[view].cells(added)] + (study_cells() if args.study else [])
     return [
         cell
         for cell in dict.fromkeys(cells)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
-
-import numpy as np
 
 from bag_generators import InputError, TissueImage, generate
 from bag_generators.tissue.phantom import PHANTOM_KINDS, Phantom, draw, instance_truth
 from bag_generators.tissue.quality import measure
 from elimipl.data.crowd import uniform_false_positives
-from elimipl.data.pictures import PHANTOM_SOURCE, PHANTOMS, pictures_of
+from elimipl.data.pictures import PHANTOM_SOURCE
 from elimipl.dataset import BagDataset
 from elimipl.labels import TISSUE7
 
-MEASURED = 35
-"""Phantoms that are drawn again for their pixel measures, some seconds of work; all of them would say hardly more."""
 SEEDS_APART = 1_000_000  # phantoms of two data sets never share a background below this many bags
 
 
@@ -35,20 +30,16 @@ def build_phantoms(
     Every bag has a background of its own. The bag's name (`TUM phantom 12`) says how to draw its picture again,
     see `redraw`. `progress` is called with the number of phantoms drawn and of all.
     """
-    total = per_class * len(PHANTOM_KINDS)
-    if not 1 <= per_class <= SEEDS_APART // len(PHANTOM_KINDS):
-        raise InputError(f"{per_class} phantoms of a class can't be drawn.", "Choose a number from 1.")
-    bags, truths, labels, names = [], [], [], []
-    for number in range(total):
-        kind = TISSUE7.names[number // per_class]
-        phantom = draw(kind, seed * SEEDS_APART + number)
+    named = phantom_names(per_class, seed)
+    bags, truths, labels = [], [], []
+    for number, name in enumerate(named, start=1):
+        phantom = redraw(name)
         bag = generate(generator, TissueImage.from_array(phantom.pixels), **params)
         bags.append(bag)
         truths.append(instance_truth(bag, phantom.truth))
-        labels.append(TISSUE7.index(kind))
-        names.append(_name(phantom))
+        labels.append(TISSUE7.index(phantom.kind))
         if progress is not None:
-            progress(number + 1, total)
+            progress(number, len(named))
     return BagDataset.from_bags(
         [bag.features for bag in bags],
         TISSUE7,
@@ -57,10 +48,18 @@ def build_phantoms(
         truths,
         generator=generator,
         params=dict(bags[0].params),
-        names=tuple(names),
+        names=named,
         source=f"{PHANTOM_SOURCE} (bag_generators.tissue.phantom), {per_class} a class, seed {seed}",
         licence="MIT",
     )
+
+
+def phantom_names(per_class: int, seed: int) -> tuple[str, ...]:
+    """The names of `per_class` phantoms of every tissue; with another seed they are all others."""
+    if not 1 <= per_class <= SEEDS_APART // len(PHANTOM_KINDS):
+        raise InputError(f"{per_class} phantoms of a class can't be drawn.", "Choose a number from 1.")
+    first = seed * SEEDS_APART
+    return tuple(f"{TISSUE7.names[i // per_class]} phantom {first + i}" for i in range(per_class * len(PHANTOM_KINDS)))
 
 
 def redraw(name: str) -> Phantom:
@@ -75,24 +74,6 @@ def redraw(name: str) -> Phantom:
     return draw(kind, int(number))
 
 
-def phantom_qualities(dataset: BagDataset) -> tuple[dict[str, float], ...]:
-    """Pixel measures of the phantoms behind a data set, drawn again; none for bags of anything else.
-
-    Where there are many, `MEASURED` of them spread over the data set stand for all.
-    """
-    if pictures_of(dataset.generator, dataset.source) != PHANTOMS:
-        return ()
-    chosen = np.unique(np.linspace(0, len(dataset) - 1, MEASURED).round().astype(int))
-    try:
-        return tuple(dict(_quality(dataset.names[i])) for i in chosen)
-    except InputError:  # somebody gave the bags other names: their pictures can't be drawn again
-        return ()
-
-
-@lru_cache(maxsize=2000)
-def _quality(name: str) -> tuple[tuple[str, float], ...]:
-    return tuple(measure(TissueImage.from_array(redraw(name).pixels)).numbers().items())
-
-
-def _name(phantom: Phantom) -> str:
-    return f"{phantom.kind} phantom {phantom.seed}"
+def phantom_quality(name: str) -> dict[str, float]:
+    """The pixel measures of the phantom that a bag was made of."""
+    return measure(TissueImage.from_array(redraw(name).pixels)).numbers()

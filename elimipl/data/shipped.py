@@ -6,21 +6,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 
 from bag_generators.assets import assets
 from bag_generators.errors import InputError
+from bag_generators.validation import Record, Sha256, read_json, validated
 from elimipl.dataset import BagDataset
 
 BAGS_FOLDER = assets("bags")
-_REPAIR = "Restore it with “git checkout -- assets/bags”, or make it anew with scripts/make_bag_sets.py."
+REPAIR = "Restore it with “git checkout -- assets/bags”, or make it anew with scripts/make_bag_sets.py."
 
 
-@dataclass(frozen=True)
-class BagSet:
+class BagSet(Record):
     """One shipped file of bags; the fields are those of its entry in `bags.json`."""
 
     id: str
@@ -28,12 +26,15 @@ class BagSet:
     title: str
     generator: str
     bags: int
-    copies: int  # augmented copies a source picture, itself included
-    counts: Mapping[str, int]  # source pictures of each class
-    pictures: tuple[str, ...]  # names of the source pictures in the published data set; empty for drawn ones
+    copies: int
+    """Augmented copies a source picture, itself included."""
+    counts: Mapping[str, int]
+    """Source pictures of each class."""
+    pictures: tuple[str, ...]
+    """Names of the source pictures in the published data set; empty for drawn ones."""
     source: str
     licence: str
-    sha256: str
+    sha256: Sha256
 
     def load(self, folder: Path = BAGS_FOLDER) -> BagDataset:
         """The bags. A file that is missing or not the one that was shipped is an `InputError`."""
@@ -41,20 +42,16 @@ class BagSet:
         try:
             content = path.read_bytes()
         except OSError:
-            raise InputError(f"The bag set “{self.file}” is missing.", _REPAIR) from None
+            raise InputError(f"The bag set “{self.file}” is missing.", REPAIR) from None
         if hashlib.sha256(content).hexdigest() != self.sha256:
-            raise InputError(f"The bag set “{self.file}” is not the one that was shipped.", _REPAIR)
+            raise InputError(f"The bag set “{self.file}” is not the one that was shipped.", REPAIR)
         return BagDataset.load(path, self.file)
 
 
 def bag_sets(folder: Path = BAGS_FOLDER) -> dict[str, BagSet]:
     """The shipped sets by id, in the order of `bags.json`."""
-    try:
-        entries = json.loads((folder / "bags.json").read_text(encoding="utf-8"))
-        known = {field.name for field in fields(BagSet)}
-        sets = [BagSet(**{**entry, "pictures": tuple(entry["pictures"])}) for entry in entries if set(entry) == known]
-    except (OSError, ValueError, TypeError, KeyError):
-        raise InputError("The list of bag sets “bags.json” can't be read.", _REPAIR) from None
+    called = "The list of bag sets “bags.json”"
+    sets = validated(tuple[BagSet, ...], read_json(folder / "bags.json", called, REPAIR), called, REPAIR)
     return {entry.id: entry for entry in sets}
 
 

@@ -25,12 +25,26 @@ from elimipl.training.reports import EpochReport
 _METADATA_KEY = "elimipl.checkpoint"
 
 
+class _Epoch(Record):
+    """An `EpochReport` as it is kept, without the snapshot."""
+
+    epoch: int
+    epochs: int
+    losses: dict[str, float]
+    train_accuracy: float | None
+    held_out_accuracy: float | None
+    disambiguation_accuracy: float | None
+    lr: float
+    seconds: float
+    snapshot: None = None
+
+
 class _Description(Record):
     """What a checkpoint says about its run."""
 
     config: dict[str, Any]
     data: str  # sha256 of the bags
-    history: list[dict[str, Any]]
+    history: list[_Epoch]
 
 
 class Checkpoint:
@@ -53,8 +67,8 @@ class Checkpoint:
         try:
             arrays, values = read_tensors(self.path, _METADATA_KEY, str(self.path))
             described = validated(_Description, values, "The checkpoint")
-            history = [EpochReport(**report) for report in described.history]
-        except (InputError, ForeignFileError, TypeError):
+            history = [EpochReport(**dict(epoch)) for epoch in described.history]
+        except (InputError, ForeignFileError):
             raise InputError(
                 f"“{self.path}” is not a readable checkpoint of this program.", "Start without resuming."
             ) from None
@@ -80,5 +94,5 @@ def _fingerprint(dataset: BagDataset) -> str:
     digest = hashlib.sha256()
     for array in (dataset.offsets, dataset.candidates, dataset.instances):
         digest.update(repr((array.shape, array.dtype.str)).encode())
-        digest.update(array.tobytes())
+        digest.update(array.data)
     return digest.hexdigest()

@@ -5,19 +5,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
 from bag_generators.assets import assets
 from bag_generators.errors import InputError
-from bag_generators.storage import write_whole
+from bag_generators.storage import ForeignFileError, read_tensors, write_tensors
+from bag_generators.validation import Record, plain, validated
 from elimipl.labels import LabelSpace
 
 TRAJECTORIES_FOLDER = assets("trajectories")
@@ -28,12 +26,10 @@ _ARRAYS = (
     "labels", "candidates", "offsets", "instance_truth",
     "probabilities", "weights", "attention", "losses", "accuracies",
 )  # fmt: skip
-_LISTS = ("methods", "bag_names")
 _REPAIR = "Restore it with “git checkout -- assets/trajectories”, or run scripts/record_trajectories.py again."
 
 
-@dataclass(frozen=True)
-class About:
+class About(Record):
     """What was trained on what, in plain values."""
 
     id: str
@@ -46,7 +42,7 @@ class About:
     bag_names: tuple[str, ...]
     training_bags: int
     held_out_bags: int
-    label_space: Mapping[str, Any]
+    label_space: LabelSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +66,7 @@ class Trajectories:
 
     @property
     def label_space(self) -> LabelSpace:
-        return LabelSpace.from_dict(self.about.label_space)
+        return self.about.label_space
 
     @property
     def epochs(self) -> int:
@@ -91,21 +87,30 @@ class Trajectories:
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, all or nothing."""
-        text = json.dumps(asdict(self.about), sort_keys=True, ensure_ascii=False)
-        arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in _ARRAYS}
-        write_whole(path, save(arrays, metadata={_METADATA_KEY: text}), "The recording")
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        write_tensors(path, arrays, _METADATA_KEY, plain(self.about), "The recording")
 
 
 def read_trajectories(path: Path) -> Trajectories:
     """What `save` wrote; anything else is refused with a sentence."""
+    called = f"The recording “{path.name}”"
     try:
-        with safe_open(path, framework="numpy") as file:
-            values = json.loads((file.metadata() or {})[_METADATA_KEY])
-            arrays = {name: file.get_tensor(name) for name in _ARRAYS}
-        lists = {name: tuple(values[name]) for name in _LISTS}
-        return Trajectories(about=About(**{**values, **lists}), **arrays)
-    except (OSError, SafetensorError, KeyError, ValueError, TypeError):
-        raise InputError(f"The recording “{path.name}” is missing or damaged.", _REPAIR) from None
+        arrays, values = read_tensors(path, _METADATA_KEY, path.name)
+    except (InputError, ForeignFileError):
+        raise InputError(f"{called} is missing or damaged.", _REPAIR) from None
+    about = validated(About, values, called, _REPAIR)
+    methods, bags, classes = len(about.methods), len(about.bag_names), len(about.label_space)
+    shaped = {"candidates": (bags, classes), "probabilities": (methods, -1, bags, classes), "labels": (bags,)}
+    if arrays.keys() != set(_ARRAYS) or any(not _has_shape(arrays[name], shape) for name, shape in shaped.items()):
+        raise InputError(f"{called} is damaged: its tables are not of its methods, bags and classes.", _REPAIR)
+    return Trajectories(about=about, **arrays)
+
+
+def _has_shape(array: np.ndarray, shape: tuple[int, ...]) -> bool:
+    """Whether an array has this shape; -1 stands for any length."""
+    return array.ndim == len(shape) and all(
+        wanted in (-1, found) for wanted, found in zip(shape, array.shape, strict=True)
+    )
 
 
 def recordings(folder: Path = TRAJECTORIES_FOLDER) -> dict[str, Path]:

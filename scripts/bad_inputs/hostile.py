@@ -8,6 +8,7 @@ import numpy as np
 from PIL import PngImagePlugin
 
 from bag_generators.formats import MAX_BYTES
+from scripts.bad_inputs import metadata
 from scripts.bad_inputs.encodings import (
     bmp_claiming,
     encoded,
@@ -77,5 +78,6 @@ FILES = {
         lambda: with_chunk(encoded("PNG"), b"iCCP", b"name\0\0" + zlib.compress(bytes(20_000_000))),
         _METADATA,
     ),
+    **metadata.HOSTILE,
     "profile-of-garbage.png": (lambda: with_chunk(encoded("PNG"), b"iCCP", b"name\0\7garbage"), _METADATA),
 }

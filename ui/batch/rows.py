@@ -47,10 +47,11 @@ def classify_files(
 
 def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
     card = predictor.card
-    facts = picture_name(hashlib.sha256(data).hexdigest()) | model_name(card)
+    sha256 = hashlib.sha256(data).hexdigest()
+    facts = picture_name(sha256) | model_name(card)
     try:
         with timed("predict", **facts, bytes=len(data)):
-            image = load(data)
+            image = load(data, sha256)
             bag = generate(card.generator, image, **card.generator_params)
             prediction = predictor.predict(bag)
         verdict = judge(measure(image).numbers(), predictor, bag, prediction)

@@ -114,6 +114,11 @@ def scope_sentence(passed: Sequence[str], not_checked: Sequence[str]) -> str:
     return f"{NOT_CHECKED} The picture passed: {good}. This model came without limits for: {unknown}."
 
 
+def outlined_alt(instances: int) -> str:
+    """Screen reader text of the picture with its instances outlined."""
+    return f"The picture with its {instances} instances outlined."
+
+
 def recorded_candidates(names: list[str]) -> str:
     """The candidate set that comes with a sample."""
     return f"Recorded with the sample: {', '.join(names)}."

@@ -1,16 +1,19 @@
 """The words around the controls and figures of the lesson; the explanations are in assets/lessons."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from bag_generators import Generator
+from ui.lesson.recorded import AmbiguityRun, AttentionRun, BeliefRun, WatchedBag
+
 STEPS_HEADING = "Steps"
+STEP_LABEL = "Step"
+HIDE_LABEL = "Hidden parts"
 CASE_HEADING = "Your picture"
 TISSUE_LABEL = "Tissue"
 VARIANT_LABEL = "Which drawing"
 CUT_LABEL = "Cut into instances by"
-CUT_HELP = "SIFT: 5 × 5 cells. Row: 8 bands. SBN: 9 overlapping blobs of the middle. KMeansSeg: segments."
 TASK_LABEL = "Do this"
 DONE_LABEL = "Done"
 BACK_LABEL = "Back"
@@ -116,14 +119,14 @@ def sparse_caption(rows_count: int, classes: int) -> str:
     )
 
 
-def attention_caption(run: Mapping[str, Any], bag: Mapping[str, Any], stage: int) -> str:
-    attention, truth = np.array(bag["attention"][stage]), np.array(bag["truth"], dtype=bool)
-    chances = np.array(bag["probabilities"][stage])
+def attention_caption(run: AttentionRun, bag: WatchedBag, stage: int) -> str:
+    attention, truth = np.array(bag.attention[stage]), np.array(bag.truth, dtype=bool)
+    chances = np.array(bag.probabilities[stage])
     return (
         f"The {truth.sum()} of {len(truth)} instances that carry the class hold {attention[truth].sum():.0%} of the "
-        f"attention (even share: {truth.mean():.0%}). The model says {run['labels'][int(chances.argmax())]} with "
-        f"{chances.max():.0%}; the label is {run['labels'][bag['true']]}. Held-out accuracy at this epoch: "
-        f"{run['held_out_accuracy'][stage]:.0%}. {RECORDED}: {run['about']}"
+        f"attention (even share: {truth.mean():.0%}). The model says {run.labels[int(chances.argmax())]} with "
+        f"{chances.max():.0%}; the label is {run.labels[bag.true]}. Held-out accuracy at this epoch: "
+        f"{run.held_out_accuracy[stage]:.0%}. {RECORDED}: {run.about}"
     )
 
 
@@ -145,20 +148,20 @@ def bag_name(name: str) -> str:
     return f"a {digit} (bag {number})"
 
 
-def weights_caption(run: Mapping[str, Any], epoch: int) -> str:
+def weights_caption(run: BeliefRun, epoch: int) -> str:
     told = "Before training every candidate has an even share."
     if epoch:
         told = (
-            f"ρ = {run['rho'][epoch - 1]:.2f}: so much of the old belief was kept in this epoch. Of all training bags "
-            f"{run['disambiguation_accuracy'][epoch - 1]:.0%} now believe most in their true label."
+            f"ρ = {run.rho[epoch - 1]:.2f}: so much of the old belief was kept in this epoch. Of all training bags "
+            f"{run.disambiguation_accuracy[epoch - 1]:.0%} now believe most in their true label."
         )
-    return f"{told} {RECORDED}: {run['about']}"
+    return f"{told} {RECORDED}: {run.about}"
 
 
-def guess_checked(guess: float, run: Mapping[str, Any]) -> str:
-    means = {name: float(np.mean(values[-1])) for name, values in run["accuracy"].items()}
+def guess_checked(guess: float, run: AmbiguityRun) -> str:
+    means = {name: float(np.mean(values[-1])) for name, values in run.accuracy.items()}
     told = "; ".join(f"{name} **{value:.0%}**" for name, value in means.items())
-    return f"With {run['r'][-1]} false positives: {told}. You guessed {guess:.0%} for ELIMIPL."
+    return f"With {run.r[-1]} false positives: {told}. You guessed {guess:.0%} for ELIMIPL."
 
 
 def picture_alt(label: str, truth: np.ndarray) -> str:
@@ -199,8 +202,18 @@ def beliefs_alt(names: Sequence[str], weights: np.ndarray, candidates: np.ndarra
     return f"Belief after epoch {epoch}: {told}."
 
 
-def accuracy_alt(run: Mapping[str, Any], shown: bool) -> str:
+def accuracy_alt(run: AmbiguityRun, shown: bool) -> str:
     if not shown:
         return "Accuracy without false positives; the rest is still hidden."
-    means = (f"{name} {np.mean(values[-1]):.0%}" for name, values in run["accuracy"].items())
-    return f"Accuracy over false positives; with {run['r'][-1]}: {', '.join(means)}."
+    means = (f"{name} {np.mean(values[-1]):.0%}" for name, values in run.accuracy.items())
+    return f"Accuracy over false positives; with {run.r[-1]}: {', '.join(means)}."
+
+
+def cut_help(generators: Iterable[Generator]) -> str:
+    """What the generators do, one line each."""
+    return "\n".join(f"- **{generator.title}**: {generator.summary}" for generator in generators)
+
+
+def not_recorded(title: str) -> str:
+    """Said where the attention on bags of a generator was not recorded."""
+    return f"No training on bags of {title} was recorded; choose another way to cut the picture to follow it here."

@@ -138,7 +138,7 @@ def test_a_changed_file_is_an_input_error(copied):
 def test_a_missing_or_damaged_list_is_an_input_error(tmp_path, text):
     if text is not None:
         (tmp_path / "samples.json").write_text(text)
-    with pytest.raises(InputError, match="list of samples is missing or damaged"):
+    with pytest.raises(InputError, match=r"[Tt]he list of samples “samples\.json” .*make_samples"):
         list_samples(tmp_path)
 
 

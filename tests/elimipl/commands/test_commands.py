@@ -124,7 +124,22 @@ def test_bags_that_nobody_labelled_are_not_trained_on(tiles, tmp_path, capsys):
 
 def test_train_writes_a_model_that_predicts(data, tiles, tmp_path, capsys):
     folder = tmp_path / "models"
-    arguments = ["--out", folder, "--epochs", "60", "--hidden", "32", "--batch", "4", "--seed", "5", "--device", "cpu"]
+    arguments = [
+        "--out",
+        folder,
+        "--epochs",
+        "60",
+        "--hidden",
+        "32",
+        "--batch",
+        "4",
+        "--lr",
+        "0.05",
+        "--seed",
+        "5",
+        "--device",
+        "cpu",
+    ]
     assert run("train", data, *arguments) == 0
     said = capsys.readouterr()
     assert "toy-row-elimipl" in said.out

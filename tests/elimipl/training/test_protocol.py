@@ -14,7 +14,7 @@ from elimipl.training import protocol
 from elimipl.training.protocol import SplitResult, evaluate, stratified_splits
 from tests.elimipl.toy_bags import toy_bags
 
-CONFIG = Config.preset("default", hidden=16, epochs=8, batch=16)
+CONFIG = Config.preset("default", hidden=16, epochs=8, batch=16, lr=0.05)
 
 
 def test_ten_splits_keep_seventy_percent_of_every_class():

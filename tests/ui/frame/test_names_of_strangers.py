@@ -31,7 +31,7 @@ from ui.explore.figures.tissue_map import MapTile, overview_figure
 from ui.figures.bars import class_bars
 from ui.figures.score_scale import coloured
 from ui.figures.tissue import add_click_targets, picture_figure
-from ui.frame.page import WORD_JOINER, escape, option_text
+from ui.frame.markdown import WORD_JOINER, escape, option_text
 from ui.frame.palette import LIGHT
 from ui.train.figures.weights import weight_bars
 

@@ -118,52 +118,50 @@ def test_descent_figure_shows_the_path_up_to_the_step():
 
 def test_recorded_attention_and_beliefs_are_distributions():
     runs = recorded_runs()
-    for run in (runs["digits"], *runs["phantoms"].values()):
-        assert run["epochs"][0] == 0
-        assert np.isfinite(run["held_out_accuracy"]).all()
-        for bag in run["bags"]:
-            np.testing.assert_allclose(np.sum(bag["attention"], axis=1), 1, atol=5e-3)
-            np.testing.assert_allclose(np.sum(bag["probabilities"], axis=1), 1, atol=5e-3)
-            assert sum(bag["truth"]) > 0
-    for bag in runs["weights"]["bags"]:
-        weights, candidates = np.array(bag["weights"]), np.array(bag["candidates"], dtype=bool)
+    for run in (runs.digits, *runs.phantoms.values()):
+        assert run.epochs[0] == 0
+        assert np.isfinite(run.held_out_accuracy).all()
+        for bag in run.bags:
+            np.testing.assert_allclose(np.sum(bag.attention, axis=1), 1, atol=5e-3)
+            np.testing.assert_allclose(np.sum(bag.probabilities, axis=1), 1, atol=5e-3)
+            assert sum(bag.truth) > 0
+    for bag in runs.weights.bags:
+        weights, candidates = np.array(bag.weights), np.array(bag.candidates, dtype=bool)
         np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-3)
         assert (weights[:, ~candidates] == 0).all()
         np.testing.assert_allclose(weights[0, candidates], 1 / candidates.sum(), atol=1e-4)
-        assert candidates[bag["true"]]
+        assert candidates[bag.true]
 
 
 def test_recordings_say_what_they_were_made_of_and_are_small():
     from ui.lesson.recorded import RECORDED_FILE
 
     runs = recorded_runs()
-    for part in (runs["digits"], runs["weights"], runs["accuracy_by_r"], *runs["phantoms"].values()):
+    for part in (runs.digits, runs.weights, runs.accuracy_by_r, *runs.phantoms.values()):
         for word in ("training and", "held-out", "seed", "epochs"):
-            assert word in part["about"]
+            assert word in part.about
     assert RECORDED_FILE.stat().st_size < 300_000
 
 
 def test_belief_and_accuracy_curves_are_finite():
     runs = recorded_runs()
-    bag = runs["weights"]["bags"][0]
+    bag = runs.weights.bags[0]
     paths = belief_paths(
-        np.array(bag["weights"]), 20, runs["weights"]["labels"], np.array(bag["candidates"], bool), bag["true"], LIGHT
+        np.array(bag.weights), 20, runs.weights.labels, np.array(bag.candidates, bool), bag.true, LIGHT
     )
-    curve = accuracy_by_ambiguity(
-        runs["accuracy_by_r"]["r"], runs["accuracy_by_r"]["accuracy"], 0.2, LIGHT, guess=0.4, shown=True
-    )
+    curve = accuracy_by_ambiguity(runs.accuracy_by_r.r, runs.accuracy_by_r.accuracy, 0.2, LIGHT, guess=0.4, shown=True)
     for figure in (paths, curve):
         assert all(np.isfinite(np.array(trace.y, dtype=float)).all() for trace in figure.data)
     assert curve.data[-1].y == (0.4,)
     hidden = accuracy_by_ambiguity(
-        runs["accuracy_by_r"]["r"], runs["accuracy_by_r"]["accuracy"], 0.2, LIGHT, guess=0.4, shown=False
+        runs.accuracy_by_r.r, runs.accuracy_by_r.accuracy, 0.2, LIGHT, guess=0.4, shown=False
     )
     assert all(len(trace.x) == 1 for trace in hidden.data)
 
 
 def test_digits_are_framed_by_their_truth():
-    bag = recorded_runs()["digits"]["bags"][0]
-    truth = np.array(bag["truth"], dtype=bool)
-    figure = digit_row(np.array(bag["pixels"]), truth, bag["attention"][0], LIGHT)
+    bag = recorded_runs().digits.bags[0]
+    truth = np.array(bag.truth, dtype=bool)
+    figure = digit_row(np.array(bag.pixels), truth, bag.attention[0], LIGHT)
     frames = [shape.line.color for shape in figure.layout.shapes]
     assert frames == [LIGHT.positive if positive else LIGHT.negative for positive in truth]

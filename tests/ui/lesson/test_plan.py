@@ -21,20 +21,33 @@ def test_every_step_has_a_panel_and_something_to_do():
 
 
 def test_conditions():
-    assert Condition("rows", 3, at_least=True).holds({"rows": 4})
-    assert not Condition("rows", 3, at_least=True).holds({"rows": 2})
-    assert Condition("hidden", True, at_least=False).holds({"hidden": True})
-    assert not Condition("hidden", True, at_least=False).holds({"hidden": False})
+    three = Condition(fact="rows", at_least=3)
+    hidden = Condition(**{"fact": "hidden", "is": True})
+    assert three.holds({"rows": 4})
+    assert not three.holds({"rows": 2})
+    assert hidden.holds({"hidden": True})
+    assert not hidden.holds({"hidden": False})
 
 
-@pytest.mark.parametrize("damage", ["missing", "no json", "a step without a task"])
-def test_a_damaged_lesson_is_refused_in_a_sentence(tmp_path: Path, damage: str):
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("missing", "does not exist"),
+        ("no json", "is not JSON"),
+        ("a step without a task", "lacks the entry “steps.3.task”"),
+        ("a step without a demand", "damaged at “steps.3.done_when.0”: it needs one of"),
+    ],
+)
+def test_a_damaged_lesson_is_refused_in_a_sentence(tmp_path: Path, damage: str, said: str):
     path = tmp_path / "lesson.json"
     if damage == "no json":
         path.write_text("steps: 9", encoding="utf-8")
     elif damage != "missing":
         lesson = json.loads(LESSON_FILE.read_text(encoding="utf-8"))
-        del lesson["steps"][3]["task"]
+        if damage == "a step without a task":
+            del lesson["steps"][3]["task"]
+        else:
+            lesson["steps"][3]["done_when"] = [{"fact": "shown"}]
         path.write_text(json.dumps(lesson), encoding="utf-8")
-    with pytest.raises(InputError, match="missing or damaged"):
+    with pytest.raises(InputError, match=f"The lesson “lesson.json” .*{said}|The lesson “lesson.json” {said}"):
         load_lesson(path)

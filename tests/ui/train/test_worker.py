@@ -14,6 +14,7 @@ import pytest
 
 from bag_generators import InputError
 from elimipl.cards.files import card_paths
+from elimipl.cards.limits import MEASURES
 from elimipl.config import Config
 from elimipl.data.candidates import Candidates
 from elimipl.data.shipped import load_bag_set
@@ -56,10 +57,11 @@ def test_a_run_gives_curves_weights_and_a_model(phantoms):
     assert (progress.weights[:, ~plan.training.candidates[plan.watched]] == 0).all()
     assert progress.reports[-1].losses["total"] < progress.reports[0].losses["total"]
     card = progress.trained.predictor.card
-    assert card.id == "mine-1-tissue7-sbn-elimipl"
+    assert card.id == "mine-1-phantoms-sbn-elimipl"
+    assert (card.pictures, card.label_space.id) == ("drawn phantoms", "phantoms")
     assert card.accuracy.value == pytest.approx(progress.reports[-1].held_out_accuracy)
     assert card.candidates.scheme == "true label and 2 random others"
-    assert set(card.checks["limits"]) == {"distance", "entropy"}
+    assert set(card.checks.limits) == MEASURES
 
 
 def test_two_at_once_learn_what_each_learns_alone(phantoms):
