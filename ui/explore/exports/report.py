@@ -58,8 +58,7 @@ def html_report(analysis: Analysis) -> str:
 def _warnings(analysis: Analysis) -> str:
     verdict = analysis.verdict
     if not verdict.failed:
-        said = scope_sentence([item.name for item in verdict.checks], verdict.not_checked)
-        return f"<p>{escape(said)}</p>"
+        return f"<p>{escape(scope_sentence(verdict))}</p>"
     reasons = "".join(f"<li>{escape(item.reason)}</li>" for item in verdict.failed)
     return f'<div class="warn"><b>{escape(UNRELIABLE)}</b><ul>{reasons}</ul></div>'
 
