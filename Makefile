@@ -2,15 +2,21 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-INSTALLED := $(VENV)/.installed
+# The name of the second stamp changes with what pyproject.toml says about the package, not with the settings of tools.
+PINNED := $(VENV)/.pinned
+INSTALLED := $(VENV)/.installed-$(firstword $(shell sed '/^\[tool\.ruff\]/,$$d' pyproject.toml | cksum))
 WORKERS ?= 2
 
-.PHONY: app test lint audit fuzz bench reproduce models clean
+.PHONY: app test lint hooks audit fuzz bench reproduce models clean
 
-$(INSTALLED): requirements.txt pyproject.toml
+$(PINNED): requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --disable-pip-version-check --requirement requirements.txt
+	touch $@
+
+$(INSTALLED): $(PINNED)
 	$(PY) -m pip install --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	rm -f $(VENV)/.installed*
 	touch $@
 
 app: $(INSTALLED)
@@ -26,6 +32,10 @@ lint: $(INSTALLED)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+
+# From then on git checks every commit as `make lint` does; nothing is downloaded.
+hooks: $(INSTALLED)
+	$(PY) -m pre_commit install
 
 # Needs the internet; without it one sentence says so.
 audit: $(INSTALLED)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bag_generators import InputError
 from ui.explore.analysis import analyse, true_index
-from ui.explore.bag import show_bag
+from ui.explore.bag import show_bag, show_bag_alone
 from ui.explore.candidates import choose_candidates
 from ui.explore.checks import show_checks
 from ui.explore.field import choose_field
@@ -18,7 +18,10 @@ from ui.frame.page import show_error, show_notes, start_page
 start_page("Explore")
 with st.sidebar:
     picture = choose_picture()
-    predictor = choose_model(choose_generator())
+    generator = choose_generator()
+    predictor = choose_model(generator)
+if picture is not None and predictor is None:
+    show_bag_alone(picture.image, generator)
 if picture is None or predictor is None:
     st.stop()
 with st.sidebar:

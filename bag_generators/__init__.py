@@ -2,8 +2,20 @@
 
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
+from bag_generators.generator import Generator
 from bag_generators.image import TissueImage, load, tiles
 from bag_generators.parallel import generate_many
-from bag_generators.registry import GENERATORS, Generator, generate
+from bag_generators.registry import GENERATORS, generate, register
 
-__all__ = ["GENERATORS", "Bag", "Generator", "InputError", "TissueImage", "generate", "generate_many", "load", "tiles"]
+__all__ = [
+    "GENERATORS",
+    "Bag",
+    "Generator",
+    "InputError",
+    "TissueImage",
+    "generate",
+    "generate_many",
+    "load",
+    "register",
+    "tiles",
+]

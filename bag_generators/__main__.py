@@ -1,4 +1,4 @@
-"""Bags on the command line: `python -m bag_generators PATH… --generator sbn [--json | --out bags.npz]`."""
+"""Bags on the command line: `python -m bag_generators PATH… --generator sbn [--json | --out bags.safetensors]`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from tqdm import tqdm
 
@@ -18,11 +18,19 @@ from bag_generators.archive import BagArchive
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError, printable
 from bag_generators.formats import extensions
-from bag_generators.parallel import AnyPath, generate_with_notes
+from bag_generators.parallel import AnyPath, Outcome, generate_with_notes
 from bag_generators.registry import GENERATORS
-from bag_generators.worker import Outcome
 
 ALL_WENT_WELL, SOME_FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+class _SentenceParser(argparse.ArgumentParser):
+    """Refuses with one sentence instead of a page of usage. (`elimipl.commands` has its own: it must start alone.)"""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(
+            WRONG_USAGE, f"{message[:1].upper()}{message[1:]}. Run “{self.prog} --help” to see what can be given.\n"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,16 +57,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _SentenceParser(
         prog="python -m bag_generators", description="Turn tissue pictures into bags of instances."
     )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="a picture, or a folder to search for pictures")
     parser.add_argument("--generator", default="sbn", metavar="NAME", help="see --list; sbn unless given")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes to use; unless given, one a core")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes to use; unless given, as many as there are cores"
+    )
     parser.add_argument("--list", action="store_true", help="list the generators")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print one JSON line a file instead of a table")
-    form.add_argument("--out", type=Path, metavar="FILE.npz", help="write all bags into one NumPy file")
+    form.add_argument("--json", action="store_true", help="print one JSON line for each file instead of a table")
+    form.add_argument("--out", type=Path, metavar="FILE.safetensors", help="write all bags into one file")
     return parser
 
 
@@ -84,7 +94,7 @@ def _run(options: argparse.Namespace) -> int:
             print(_json_line(file, outcome) if options.json else _table_row(file, outcome), flush=True)
     if archive:
         archive.save()
-        print(f"{len(files) - failed} bags are in {options.out}.", file=sys.stderr)
+        print(f"{len(files) - failed} bags are in {printable(str(options.out))}.", file=sys.stderr)
     if failed:
         print(f"{failed} of {len(files)} files could not be used.", file=sys.stderr)
         return SOME_FAILED

@@ -1,68 +1,55 @@
-"""Many bags in one NumPy file that opens without pickle."""
+"""The bags of many pictures on their way into one file."""
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import numpy as np
 
+from bag_generators import bag_file
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 
-_WRITE_ELSEWHERE = "Name a file in an existing folder that you may write to."
-
 
 class BagArchive:
-    """Collects bags of one generator and writes them as arrays, all instances one after the other.
-
-    `features` (N, d) float32 holds bag i in rows `offsets[i]` to `offsets[i + 1]`; `boxes` (N, 4) are x0, y0, x1, y1
-    in pixels; `names` and `image_sha256` (m,) tell the pictures, `failed` and `reasons` the files that gave no bag.
-    `generator`, `params` (JSON) and `feature_names` (d,) tell how the bags were made.
-    """
+    """Collects bags of one generator and the files that gave none, and writes them as a `BagFile`."""
 
     def __init__(self, path: Path) -> None:
-        """Refuse a place that can't be written to before the work begins, not after."""
-        if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-            raise InputError(f"“{path}” can't be written.", _WRITE_ELSEWHERE)
+        """Refuse a path that can't be written to before the work begins, not after."""
+        bag_file.check_out(path)
         self._path = path
         self._features: list[np.ndarray] = []
         self._boxes: list[np.ndarray] = []
-        self._texts: dict[str, list[str]] = {"names": [], "image_sha256": [], "failed": [], "reasons": []}
-        self._settings: dict[str, np.ndarray] = {}
+        self._names: list[str] = []
+        self._digests: list[str] = []
+        self._failed: list[tuple[str, str]] = []
+        self._last: Bag | None = None
 
     def add(self, file: str | os.PathLike[str], result: Bag | InputError) -> None:
         """Take in what became of a file. Regions are kept as boxes alone, so that thousands of bags fit."""
         if isinstance(result, InputError):
-            self._texts["failed"].append(os.fspath(file))
-            self._texts["reasons"].append(str(result))
+            self._failed.append((os.fspath(file), str(result)))
             return
-        self._texts["names"].append(os.fspath(file))
-        self._texts["image_sha256"].append(result.image_sha256)
+        self._names.append(os.fspath(file))
+        self._digests.append(result.image_sha256)
         self._features.append(result.features)
         self._boxes.append(np.array([result.regions.box(i) for i in range(len(result))], dtype=np.int64))
-        self._settings = {
-            "generator": np.array(result.generator),
-            "params": np.array(json.dumps(dict(result.params))),
-            "feature_names": np.array(result.feature_names, dtype=np.str_),
-        }
+        self._last = result
 
     def save(self) -> None:
         """Write everything at once: the file is the old one or the whole new one, never a part."""
-        arrays = {
-            "features": np.concatenate(self._features or [np.zeros((0, 0), np.float32)]),
-            "offsets": np.cumsum([0, *map(len, self._features)], dtype=np.int64),
-            "boxes": np.concatenate(self._boxes or [np.zeros((0, 4), np.int64)]),
-            **{name: np.array(texts, dtype=np.str_) for name, texts in self._texts.items()},
-            **self._settings,
-        }
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
-        try:
-            with temporary.open("wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-            temporary.replace(self._path)
-        except OSError as error:
-            raise InputError(f"“{self._path}” can't be written: {error.strerror}.", _WRITE_ELSEWHERE) from None
-        finally:
-            temporary.unlink(missing_ok=True)
+        last = self._last
+        content = bag_file.BagFile(
+            instances=np.concatenate(self._features or [np.zeros((0, 0), np.float32)]),
+            offsets=np.cumsum([0, *map(len, self._features)], dtype=np.int64),
+            boxes=np.concatenate(self._boxes or [np.zeros((0, 4), np.int64)]),
+            names=tuple(self._names),
+            image_sha256=tuple(self._digests),
+            failed=tuple(file for file, _ in self._failed),
+            reasons=tuple(reason for _, reason in self._failed),
+            generator="" if last is None else last.generator,
+            params={} if last is None else last.params,
+            feature_names=() if last is None else last.feature_names,
+        )
+        bag_file.write(self._path, content)

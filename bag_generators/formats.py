@@ -93,6 +93,7 @@ def in_words() -> str:
 MAX_BYTES = 50 * 2**20
 MAX_PIXELS = 40_000_000
 MAX_SIDE = 20_000
+MAX_WEBP_PIXELS = 20_000_000  # its decoder holds two more copies of the picture than the others
 
 # One visit of the app
 MOST_BATCH_FILES = 500
@@ -104,7 +105,11 @@ MOST_TRAINING_NUMBERS = 6_000_000  # instances × features; an epoch of that man
 MOST_ZIP_PICTURES = 1000
 MOST_ZIP_CLASSES = 50  # also what the Train page shows
 MOST_ZIP_BYTES = 400 * 2**20  # of all pictures together, unpacked
+MOST_ZIP_PIXELS = 500_000_000  # of all pictures together, as their headers state them
 MOST_ZIP_ENTRIES = 20_000  # files of any kind; each costs memory before it is read
 
-# One packed variable of a MATLAB file, unpacked
+# A MATLAB file, unpacked: a multiple of its size, which tables of features never reach
+LEAST_MAT_BYTES = 64 * 2**20
+MOST_MAT_GROWTH = 50
 MOST_MAT_BYTES = 4 * 2**30
+MOST_MAT_CELLS = 1_000_000

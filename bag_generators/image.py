@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from bag_generators.errors import InputError, printable
 from bag_generators.formats import MAX_BYTES
+from bag_generators.generators.working_size import working_copy
 from bag_generators.reading.decoding import decode, refuse_if_too_many_bytes
 
 # Opening a named pipe would otherwise wait for ever for somebody to write into it.
@@ -37,6 +39,13 @@ class TissueImage:
     def __reduce__(self) -> tuple[Any, ...]:
         # Arrays come back writable from another process or a cache; the constructor locks them again.
         return TissueImage, (self.pixels, self.sha256, self.notes)
+
+    @cached_property
+    def working_copy(self) -> np.ndarray:
+        """(224, 224, 3) uint8, read-only, made once: what most generators see. Refuses what is too small or long."""
+        copy = working_copy(self.pixels)
+        copy.flags.writeable = False
+        return copy
 
     @property
     def height(self) -> int:
@@ -74,15 +83,16 @@ class TissueImage:
         return TissueImage.from_array(self.pixels[y : y + size, x : x + size], self.notes)
 
 
-def load(source: bytes | str | os.PathLike[str]) -> TissueImage:
+def load(source: bytes | str | os.PathLike[str], sha256: str | None = None) -> TissueImage:
     """Read a picture of any of our formats (`bag_generators.formats`) from a path or from the bytes of an upload.
 
     Whatever the file holds, the outcome is a picture or an `InputError`; no Python warning is printed (libtiff
     itself writes a line about a damaged TIFF to stderr). No state of Pillow is changed: threads may load at once.
+    `sha256` is that of the bytes, for those who know it already.
     """
     data = bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else _read(source)
     pixels, notes = decode(data)
-    return TissueImage(pixels, hashlib.sha256(data).hexdigest(), notes)
+    return TissueImage(pixels, sha256 or hashlib.sha256(data).hexdigest(), notes)
 
 
 def tiles(image: TissueImage, size: int, stride: int | None = None) -> Iterator[tuple[int, int, TissueImage]]:

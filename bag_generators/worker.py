@@ -1,55 +1,107 @@
-"""One process of `generate_many`: paths come in through a pipe, bags go out."""
+"""One process of the pool: tasks come in through a pipe, answers go out."""
 
+import os
+import select
 import signal
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
+from enum import Enum
+from functools import partial
+from importlib import import_module
 from multiprocessing.connection import Connection
-from os import PathLike
-from typing import Any, NamedTuple
+from operator import attrgetter
+from threading import Thread
+from typing import Any
 
 import cv2
 
-from bag_generators.bag import Bag
 from bag_generators.errors import InputError
-from bag_generators.image import load
-from bag_generators.registry import generate
-from bag_generators.tissue.quality import Quality, measure
+
+_ANSWERED, _CALLER_GONE = 113, 114  # exit codes that no library uses
 
 
-class Outcome(NamedTuple):
-    """What became of one file: a bag with the loader's notes, or the reason why not."""
+class Answer(Enum):
+    """What a worker says; each comes with a value."""
 
-    result: Bag | InputError
-    notes: tuple[str, ...] = ()
-    quality: Quality | None = None
-    """The pixel measures of the picture, where it could be used."""
-
-
-def outcome_of(name: str, path: str | PathLike[str], params: dict[str, Any], with_quality: bool) -> Outcome:
-    """Load one picture and make its bag; measure its pixels too where that is asked for."""
-    try:
-        image = load(path)
-        return Outcome(generate(name, image, **params), image.notes, measure(image) if with_quality else None)
-    except InputError as refusal:
-        return Outcome(refusal)
+    READY = "started, waiting for the job"
+    RESULT = "what the function returned"
+    REFUSED = "the InputError it raised"
+    MISTAKE = "the traceback of anything else"
+    DIED = "the exit code of the process that had the task"
 
 
 def serve(pipe: int) -> None:
-    """Say that we are ready (None), take the job, then answer each path until the caller hangs up.
-
-    The job is the generator, its parameters and whether to measure the pixels too. A mistake of ours is answered with
-    its traceback, to be raised where the caller can see it.
-    """
+    """Say that we are ready, take the job (function, shared values, a process each?), then answer task after task."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's to handle: it ends its workers
     cv2.setNumThreads(0)
     with Connection(pipe) as connection, suppress(EOFError, ConnectionError):
-        connection.send(None)
-        name, params, with_quality = connection.recv()
-        while True:
-            path = connection.recv()
-            try:
-                connection.send(outcome_of(name, path, params, with_quality))
-            except ConnectionError:
-                raise
-            except Exception:
-                connection.send(traceback.format_exc())
+        connection.send((Answer.READY, None))
+        try:
+            name, shared, one_process_each = connection.recv()
+            module, _, qualname = name.partition(":")
+            function = partial(attrgetter(qualname)(import_module(module)), *shared)
+            if one_process_each:
+                _answer_in_copies(connection, function)
+            _watch(connection)
+            while True:
+                _answer(connection, function)
+        except (EOFError, ConnectionError):
+            raise
+        except Exception:
+            connection.send((Answer.MISTAKE, traceback.format_exc()))
+
+
+def _answer(connection: Connection, function: Callable[[Any], Any]) -> None:
+    """Take one task and answer it."""
+    task = connection.recv()
+    answer: tuple[Answer, object]
+    try:
+        answer = Answer.RESULT, function(task)
+    except InputError as refusal:
+        answer = Answer.REFUSED, refusal
+    except Exception:
+        answer = Answer.MISTAKE, traceback.format_exc()
+    connection.send(answer)
+
+
+def _answer_in_copies(connection: Connection, function: Callable[[Any], Any]) -> None:
+    """Answer every task in a copy of this process, which has loaded the libraries and has no other thread."""
+    while True:
+        connection.poll(None)  # until there is a task, or nobody to work for
+        copy = os.fork()
+        if copy == 0:
+            _answer_and_exit(connection, function)
+        _, status = os.waitpid(copy, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if code == _CALLER_GONE:
+            raise EOFError
+        if code != _ANSWERED:
+            connection.send((Answer.DIED, code))
+
+
+def _answer_and_exit(connection: Connection, function: Callable[[Any], Any]) -> None:
+    code = 1
+    try:
+        _watch(connection)
+        _answer(connection, function)
+        code = _ANSWERED
+    except (EOFError, ConnectionError):
+        code = _CALLER_GONE
+    except Exception:
+        connection.send((Answer.MISTAKE, traceback.format_exc()))
+        code = _ANSWERED
+    finally:
+        os._exit(code)
+
+
+def _watch(connection: Connection) -> None:
+    """End this process when the caller has gone: a caller that was killed can't end it, and nobody needs the result."""
+
+    def wait_for_hang_up() -> None:
+        ends = select.poll()
+        ends.register(connection.fileno(), 0)  # nothing but the end of the other side
+        ends.poll()
+        os._exit(_CALLER_GONE)
+
+    Thread(target=wait_for_hang_up, daemon=True).start()

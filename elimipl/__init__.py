@@ -1,0 +1,95 @@
+"""Multi-instance partial-label learning: bags of instances, candidate labels, attention.
+
+Everything a program needs is here, and is loaded when it is first used:
+
+>>> from elimipl import BagDataset, Config, LabelSpace, fit
+>>> bags = [[[0.0, 1.0], [0.2, 0.9]], [[4.0, 3.0]], [[0.1, 1.1]], [[4.2, 2.8], [3.9, 3.1]]]
+>>> dataset = BagDataset.from_bags(bags, LabelSpace.of(["near", "far"]), labels=[0, 1, 0, 1])
+>>> fitted = fit(dataset, Config.preset("default", hidden=16, epochs=40), device="cpu")
+>>> fitted.predict(dataset).accuracy(dataset.labels)
+1.0
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bag_generators.errors import InputError
+    from elimipl import explain
+    from elimipl.cards.files import list_models
+    from elimipl.config import Config
+    from elimipl.dataset import BagDataset
+    from elimipl.estimator import MIPLClassifier
+    from elimipl.labels import LESION5, TISSUE7, LabelSpace
+    from elimipl.methods import METHODS, Method, network_method, register_method
+    from elimipl.model.inference import Predictions
+    from elimipl.plugins import LOSSES, register_loss
+    from elimipl.predictor import Prediction, Predictor
+    from elimipl.settings import Settings
+    from elimipl.training.loop import Fitted, fit
+    from elimipl.training.protocol import evaluate
+    from elimipl.training.reports import EpochReport
+    from elimipl.training.splits import stratified_splits
+
+__all__ = [
+    "LESION5",
+    "LOSSES",
+    "METHODS",
+    "TISSUE7",
+    "BagDataset",
+    "Config",
+    "EpochReport",
+    "Fitted",
+    "InputError",
+    "LabelSpace",
+    "MIPLClassifier",
+    "Method",
+    "Prediction",
+    "Predictions",
+    "Predictor",
+    "Settings",
+    "evaluate",
+    "explain",
+    "fit",
+    "list_models",
+    "network_method",
+    "register_loss",
+    "register_method",
+    "stratified_splits",
+]
+
+# Loaded on demand (PEP 562), so that `python -m elimipl doctor` starts where torch is broken.
+_HOMES = {
+    "bag_generators.errors": ("InputError",),
+    "elimipl.cards.files": ("list_models",),
+    "elimipl.config": ("Config",),
+    "elimipl.dataset": ("BagDataset",),
+    "elimipl.estimator": ("MIPLClassifier",),
+    "elimipl.labels": ("LESION5", "TISSUE7", "LabelSpace"),
+    "elimipl.methods": ("METHODS", "Method", "network_method", "register_method"),
+    "elimipl.model.inference": ("Predictions",),
+    "elimipl.plugins": ("LOSSES", "register_loss"),
+    "elimipl.predictor": ("Prediction", "Predictor"),
+    "elimipl.settings": ("Settings",),
+    "elimipl.training.loop": ("Fitted", "fit"),
+    "elimipl.training.protocol": ("evaluate",),
+    "elimipl.training.reports": ("EpochReport",),
+    "elimipl.training.splits": ("stratified_splits",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "explain":
+        return import_module("elimipl.explain")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,122 +6,87 @@ code computes) and `default` (what measured best here). `method="demipl"` puts D
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 from bag_generators.errors import InputError
+from elimipl.plugins import CLI, check_loss
+from elimipl.settings import Settings, choice, number, registered, switch
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "method": ("elimipl", "demipl"),
-    "preset": ("paper", "published", "default"),
-    "extractor": ("identity", "context", "cnn"),
-    "gate": ("two", "shared"),
-    "score": ("linear", "mlp"),
-    "pooling": ("softmax_scaled", "sigmoid_normalised"),
-    "head": ("softmax", "softmax_of_sigmoid"),
-    "mapping": ("momentum", "average"),
-    "sparsity": ("l1", "entropy", "none"),
-    "schedule": ("paper", "published"),
-    "update": ("before_loss", "after_loss"),
-    "scaling": ("none", "zscore", "robust", "global"),
-    "dtype": ("float32", "float64"),
-}
-
-# name: (lowest, highest); both ends are allowed.
-RANGES: dict[str, tuple[float, float]] = {
-    "hidden": (1, 65536),
-    "gate_width": (1, 65536),
-    "dropout": (0, 0.95),
-    "mu": (0, 1e6),
-    "gamma": (0, 1e6),
-    "attention_entropy": (0, 1e6),
-    "epochs": (1, 1_000_000),
-    "batch": (1, 1_000_000),
-    "lr": (1e-9, 1e3),
-    "momentum": (0, 0.9999),
-    "weight_decay": (0, 1e3),
-    "clip": (0, 1e6),
-    "seed": (0, 2**31 - 1),
-}
-
-# The two ablation tables of the paper: what each variant changes in the full method.
-VARIANTS: dict[str, dict[str, Any]] = {
-    "MA": {"mu": 0.0, "gamma": 0.0},
-    "MA+SP": {"gamma": 0.0},
-    "MA+IN": {"mu": 0.0},
-    "CE": {"mapping": "average", "mu": 0.0, "gamma": 0.0},
-    "CE-SP-IN": {"mapping": "average"},
-}
+PRESETS = ("paper", "published", "default")
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Settings):
     """The settings of one training run. Start from a preset and change what you mean to change.
 
     >>> config = Config.preset("paper", epochs=20)
     >>> config.gate, config.head, config.epochs
     ('two', 'softmax', 20)
-    >>> Config.preset("published").variant("MA+IN").mu
-    0.0
+
+    A preset's learning rate belongs to its batch. Smaller steps of fewer bags follow by themselves:
+
+    >>> Config.preset("default", batch=16).lr / Config.preset("default").lr
+    0.25
     """
 
-    method: str = "elimipl"
-    preset_name: str = "default"
+    method: str = choice("elimipl", "demipl")
+    preset_name: str = choice("default", "paper", "published")
 
-    extractor: str = "identity"
+    extractor: str = choice("identity", "context", "cnn")
     """ψ1: `identity`; `context`, which adds mean and deviation of the bag; `cnn`, for square grey pictures (eq. 1)."""
-    hidden: int = 512
+    hidden: int = number(512, 1, 65536)
     """l, the width of the embedding ψ2 (eq. 1)."""
-    dropout: float = 0.0
+    dropout: float = number(0.0, 0, 0.95)
     """Share of the embedding dropped while training, rounded to 1/256."""
-    gate: str = "two"
+    gate: str = choice("two", "shared")
     """`two`: W_t and W_s (eq. 2); `shared`: one matrix l → k for both."""
-    gate_width: int = 64
+    gate_width: int = number(64, 1, 65536)
     """Inner width of the two gates, which the paper leaves open; a shared gate has one unit a class."""
-    score: str = "linear"
+    score: str = choice("linear", "mlp")
     """The map to ξ: `linear` (eq. 2) or `mlp`, k → 128 → ReLU → 1."""
-    pooling: str = "softmax_scaled"
+    pooling: str = choice("softmax_scaled", "sigmoid_normalised")
     """Attention: softmax of ξ/√l (eq. 3), or DEMIPL's `sigmoid_normalised`."""
-    head: str = "softmax"
+    head: str = choice("softmax", "softmax_of_sigmoid")
     """Class probabilities: `softmax`, or the authors' `softmax_of_sigmoid`."""
 
-    mapping: str = "momentum"
+    mapping: str = choice("momentum", "average")
     """Weights of eq. 5: moved by eq. 6 (`momentum`), or 1/|S| for ever (`average`: cross-entropy)."""
-    schedule: str = "paper"
+    schedule: str = choice("paper", "published")
     """ρ at epoch t = 1..T: `paper` (T−t)/T, `published` (T−t+1)/T."""
-    update: str = "before_loss"
+    update: str = choice("before_loss", "after_loss")
     """Whether eq. 6 moves the weights before or after the loss of the same forward pass."""
-    sparsity: str = "l1"
+    sparsity: str = choice("l1", "entropy", "none")
     """Surrogate of ‖p⊙s‖₀ (eq. 7): `l1`, or `entropy` of the probabilities renormalised on S."""
-    mu: float = 10.0
+    mu: float = number(10.0, 0, 1e6)
     """Weight of the sparsity loss (eq. 9)."""
-    gamma: float = 10.0
+    gamma: float = number(10.0, 0, 1e6)
     """Weight of the inhibition loss (eq. 9)."""
-    attention_entropy: float = 0.0
+    attention_entropy: float = number(0.0, 0, 1e6)
     """DEMIPL's λ_a: weight of −Σ a log a over the unnormalised attention."""
+    loss: str = registered(CLI)
+    """`cli`, the conjugate label information of eq. 9, or the name of a registered loss in its place."""
 
-    scaling: str = "zscore"
+    scaling: str = choice("zscore", "none", "robust", "global")
     """Feature standardisation, fitted on the training bags only (`training.scaling`); `global` with a CNN."""
-    epochs: int = 100
-    batch: int = 64
+    epochs: int = number(100, 1, 1_000_000)
+    batch: int = number(64, 1, 1_000_000)
     """Bags per step."""
-    lr: float = 0.05
-    cosine: bool = True
+    lr: float = number(0.05, 1e-9, 1e3)
+    """Learning rate; given as a number it is taken as it is, whatever the batch."""
+    cosine: bool = switch(True)
     """Anneal the learning rate along a half cosine over the epochs."""
-    momentum: float = 0.9
-    nesterov: bool = False
-    weight_decay: float = 1e-4
-    clip: float = 0.0
+    momentum: float = number(0.9, 0, 0.9999)
+    nesterov: bool = switch(False)
+    weight_decay: float = number(1e-4, 0, 1e3)
+    clip: float = number(0.0, 0, 1e6)
     """Longest gradient a step may follow (Euclidean norm over all parameters); 0 sets no limit."""
-    seed: int = 0
-    dtype: str = "float32"
+    dtype: str = choice("float32", "float64")
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            _check_value(field.name, str(field.type), getattr(self, field.name))
+        super().__post_init__()
         if self.method == "demipl" and self.pooling != "sigmoid_normalised":
             raise InputError(
                 f"DEMIPL pools with sigmoid_normalised attention, but pooling is {self.pooling!r}.",
@@ -132,37 +97,36 @@ class Config:
 
     @classmethod
     def preset(cls, name: str, **overrides: Any) -> Config:
-        """The named preset with single settings changed; DEMIPL and the CNN bring settings of their own."""
-        _check_choice("preset", name)
-        _check_names(overrides)
-        own: dict[str, Any] = {}
-        for key, settings in (("method", _METHOD_SETTINGS), ("extractor", _EXTRACTOR_SETTINGS)):
-            if key in overrides:
-                _check_choice(key, overrides[key])
-                own |= settings.get(overrides[key], {})
-        return cls(**{**_PRESETS[name], **own, "preset_name": name, **overrides})
+        """The named preset with single settings changed; DEMIPL and the CNN bring settings of their own.
 
-    def variant(self, name: str) -> Config:
-        """This run as one of the paper's ablations: MA, MA+SP, MA+IN, CE or CE-SP-IN."""
-        if name not in VARIANTS:
-            raise InputError(f"There is no variant {name!r}.", f"Choose one of {', '.join(VARIANTS)}.")
-        return self.replace(**VARIANTS[name])
-
-    def replace(self, **changes: Any) -> Config:
-        """A copy with some settings changed, validated again."""
-        _check_names(changes)
-        return replace(self, **changes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return asdict(self)
+        With a smaller `batch` and no `lr` the preset's learning rate falls in proportion: at the full rate, steps of
+        single bags break down.
+        """
+        if "loss" in overrides:
+            check_loss(overrides["loss"])
+        return cls._from_preset(name, overrides)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Config:
         """The inverse of `to_dict`; settings that are missing take the values of the named preset."""
-        _check_names(values)
         given = dict(values)
-        return cls.preset(given.pop("preset_name", "default"), **given)
+        return cls._from_preset(given.pop("preset_name", "default"), given)
+
+    @classmethod
+    def _from_preset(cls, name: str, overrides: Mapping[str, Any]) -> Config:
+        if name not in PRESETS:
+            raise InputError(f"preset can't be {name!r}.", f"Choose one of {', '.join(PRESETS)}.")
+        cls._check_names(overrides)
+        own: dict[str, Any] = {}
+        for key, settings in (("method", _METHOD_SETTINGS), ("extractor", _EXTRACTOR_SETTINGS)):
+            if key in overrides:
+                cls._check(key, overrides[key])
+                own |= settings.get(overrides[key], {})
+        if "batch" in overrides and "lr" not in overrides:
+            cls._check("batch", overrides["batch"])
+            usual = cls(**_PRESETS[name])
+            own["lr"] = usual.lr * min(1.0, overrides["batch"] / usual.batch)
+        return cls(**{**_PRESETS[name], **own, "preset_name": name, **overrides})
 
     def rho(self, epoch: int) -> float:
         """ρ^(t) of eq. 6 at epoch t = 1..T: how much of the old weights is kept."""
@@ -210,33 +174,3 @@ _METHOD_SETTINGS: dict[str, dict[str, Any]] = {
 }
 # Pixel by pixel, the few strokes that reach the margin of a picture would be a hundred deviations large.
 _EXTRACTOR_SETTINGS: dict[str, dict[str, Any]] = {"cnn": {"scaling": "global"}}
-
-
-def _check_names(values: Mapping[str, Any]) -> None:
-    known = [field.name for field in fields(Config)]
-    for name in values:
-        if name not in known:
-            near = difflib.get_close_matches(str(name), known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"The settings are {', '.join(known)}."
-            raise InputError(f"There is no setting {name!r}.", hint)
-
-
-def _check_choice(name: str, value: Any) -> None:
-    if value not in CHOICES[name]:
-        raise InputError(f"{name} can't be {value!r}.", f"Choose one of {', '.join(CHOICES[name])}.")
-
-
-def _check_value(name: str, kind: str, value: Any) -> None:
-    if name == "preset_name":
-        _check_choice("preset", value)
-    elif name in CHOICES:
-        _check_choice(name, value)
-    elif kind == "bool":
-        if not isinstance(value, bool):
-            raise InputError(f"{name} can't be {value!r}.", "Give True or False.")
-    else:
-        low, high = RANGES[name]
-        number = isinstance(value, int) if kind == "int" else isinstance(value, int | float)
-        if isinstance(value, bool) or not number or not low <= value <= high:
-            noun = "a whole number" if kind == "int" else "a number"
-            raise InputError(f"{name} can't be {value!r}.", f"Give {noun} from {low:g} to {high:g}.")

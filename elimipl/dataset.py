@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bag_generators import bag_file
 from bag_generators.errors import InputError
-from elimipl import bag_file
+from elimipl.dataset_checks import frozen, validate
 from elimipl.labels import LabelSpace
+
+UNLABELLED = LabelSpace.of(
+    ("one class", "another class"), id="unlabelled", source="bags that nobody has labelled; their classes are not known"
+)
+"""Stands in where a file has no label space, since a data set needs one: every label is −1, every class possible."""
+
+
+class LabelledBag(NamedTuple):
+    """One bag of a data set."""
+
+    features: np.ndarray  # (n, d) float32, read-only
+    candidates: np.ndarray  # (k,) bool, read-only
+    label: int  # −1 = unknown
+    name: str
 
 
 def _no_numbers() -> np.ndarray:
@@ -47,72 +62,30 @@ class BagDataset:
         m = max(np.size(self.offsets) - 1, 0)
         groups = np.arange(m) if np.size(self.groups) == 0 else self.groups
         names = tuple(str(name) for name in self.names) or tuple(f"bag {i}" for i in range(m))
-        self._set("instances", _frozen(self.instances, np.float32, "The instances", dims=2))
-        self._set("offsets", _frozen(self.offsets, np.int64, "The offsets", dims=1))
-        self._set("candidates", _frozen(self.candidates, np.bool_, "The candidate sets", dims=2))
-        self._set("labels", _frozen(self.labels, np.int64, "The labels", dims=1))
-        self._set("groups", _frozen(groups, np.int64, "The groups", dims=1))
+        self._set("instances", frozen(self.instances, np.float32, "The instances", dims=2))
+        self._set("offsets", frozen(self.offsets, np.int64, "The offsets", dims=1))
+        self._set("candidates", frozen(self.candidates, np.bool_, "The candidate sets", dims=2))
+        self._set("labels", frozen(self.labels, np.int64, "The labels", dims=1))
+        self._set("groups", frozen(groups, np.int64, "The groups", dims=1))
         self._set("names", names)
         self._set("params", bag_file.plain_json(dict(self.params)))
         if self.instance_truth is not None:
-            self._set("instance_truth", _frozen(self.instance_truth, np.bool_, "The instance truth", dims=1))
-        self._validate()
+            self._set("instance_truth", frozen(self.instance_truth, np.bool_, "The instance truth", dims=1))
+        validate(self)
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _validate(self) -> None:
-        m, k = len(self.offsets) - 1, len(self.label_space)
-        if m < 1:
-            raise InputError("The data set has no bags.", "Give at least one bag.")
-        if self.dim < 1:
-            raise InputError("The instances have no features.", "Give at least one number for each instance.")
-        if self.offsets[0] != 0 or self.offsets[-1] != len(self.instances):
-            raise InputError(
-                f"The offsets run from {self.offsets[0]} to {self.offsets[-1]}, but there are "
-                f"{len(self.instances)} instances.",
-                "Start the offsets at 0 and end them at the number of instances.",
-            )
-        if (empty := np.flatnonzero(np.diff(self.offsets) < 1)).size:
-            raise InputError(
-                f"Bag {empty[0]} (“{_at(self.names, empty[0])}”) has no instances.",
-                "Every bag needs at least one instance.",
-            )
-        if not np.isfinite(self.instances).all():
-            row = int(np.flatnonzero(~np.isfinite(self.instances).all(axis=1))[0])
-            bag = int(np.searchsorted(self.offsets, row, side="right")) - 1
-            raise InputError(
-                f"An instance of bag {bag} (“{_at(self.names, bag)}”) holds a number that is not finite.",
-                "Remove the NaN or infinite values.",
-            )
-        if self.candidates.shape != (m, k):
-            raise InputError(
-                f"The candidate sets have the shape {self.candidates.shape}, but there are {m} bags and {k} classes.",
-                "Give one row for each bag and one column for each class.",
-            )
-        if not (filled := self.candidates.any(axis=1)).all():
-            bag = int(np.flatnonzero(~filled)[0])
-            raise InputError(
-                f"Bag {bag} (“{_at(self.names, bag)}”) has an empty candidate set.",
-                "Give every bag at least one candidate label.",
-            )
-        per_bag: dict[str, Sized] = {"labels": self.labels, "groups": self.groups, "names": self.names}
-        for what, values in per_bag.items():
-            if len(values) != m:
-                raise InputError(f"There are {len(values)} {what} for {m} bags.", "Give one for each bag.")
-        if self.labels.min() < -1 or self.labels.max() >= k:
-            raise InputError(
-                f"The labels run from {self.labels.min()} to {self.labels.max()}.",
-                f"Use 0 to {k - 1} for the classes of “{self.label_space.id}” and -1 for an unknown label.",
-            )
-        if self.instance_truth is not None and len(self.instance_truth) != len(self.instances):
-            raise InputError(
-                f"There are {len(self.instance_truth)} instance marks for {len(self.instances)} instances.",
-                "Give one mark for each instance.",
-            )
-
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> LabelledBag:
+        """Bag i, so that a data set can be indexed, iterated over and read by a torch `DataLoader`."""
+        features = self.bag(i)
+        return LabelledBag(features, self.candidates[i], int(self.labels[i]), self.names[i])
+
+    def __iter__(self) -> Iterator[LabelledBag]:
+        return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
         return (
@@ -169,35 +142,62 @@ class BagDataset:
         return replace(self, candidates=np.asarray(candidates))
 
     def save(self, path: str | Path, *, half: bool = False) -> None:
-        """Write one safetensors file, all or nothing: a crash never leaves half a file under this name.
+        """Write one bag file (`bag_generators.bag_file`), all or nothing: a crash never leaves half a file.
 
         `half` keeps the features as float16 (three significant digits) and halves the file; they are float32
         again after loading.
         """
-        arrays = {name: getattr(self, name) for name in bag_file.ARRAYS}
-        if half:
-            arrays["instances"] = _halved(self.instances)
-        if self.instance_truth is not None:
-            arrays["instance_truth"] = self.instance_truth
-        described = {
-            "label_space": self.label_space.to_dict(),
-            "generator": self.generator,
-            "params": self.params,
-            "names": list(self.names),
-            "source": self.source,
-            "licence": self.licence,
-        }
-        bag_file.write(Path(path), arrays, described)
+        content = bag_file.BagFile(
+            instances=_halved(self.instances) if half else self.instances,
+            offsets=self.offsets,
+            names=self.names,
+            generator=self.generator,
+            params=self.params,
+            source=self.source,
+            licence=self.licence,
+            label_space=self.label_space.to_dict(),
+            candidates=self.candidates,
+            labels=self.labels,
+            groups=self.groups,
+            instance_truth=self.instance_truth,
+        )
+        bag_file.write(Path(path), content)
 
     @classmethod
-    def load(cls, path: str | Path, called: str = "") -> BagDataset:
-        """Read what `save` wrote. Never runs code from the file; anything else is refused with a sentence.
+    def load(cls, path: str | Path, called: str = "", label_space: LabelSpace = UNLABELLED) -> BagDataset:
+        """Read a bag file. Never runs code from the file; anything else is refused with a sentence.
 
-        `called` is what a refusal calls the file (left out: its path).
+        `called` is what a refusal calls the file (its path unless given). Bags of `python -m bag_generators`, which
+        have no labels, get −1 for each, every class of `label_space` as a candidate, and a group for each picture.
         """
-        arrays, described = bag_file.read(Path(path), called or str(path))
-        fields: dict[str, Any] = {**arrays, **described}
-        return cls(**{**fields, "label_space": LabelSpace.from_dict(described["label_space"])})
+        file = bag_file.read(Path(path), called)
+        labelled: dict[str, Any]
+        if file.label_space is None:
+            m = max(file.offsets.size - 1, 0)
+            labelled = {
+                "label_space": label_space,
+                "candidates": np.ones((m, len(label_space)), dtype=bool),
+                "labels": np.full(m, -1),
+                "groups": np.unique(file.image_sha256, return_inverse=True)[1],
+            }
+        else:
+            labelled = {
+                "label_space": LabelSpace.from_dict(file.label_space),
+                "candidates": file.candidates,
+                "labels": file.labels,
+                "groups": file.groups,
+            }
+        return cls(
+            instances=file.instances,
+            offsets=file.offsets,
+            generator=file.generator,
+            params=dict(file.params),
+            instance_truth=file.instance_truth,
+            names=file.names,
+            source=file.source,
+            licence=file.licence,
+            **labelled,
+        )
 
     @classmethod
     def from_bags(
@@ -280,22 +280,6 @@ def _disjoint_groups(parts: Sequence[BagDataset]) -> list[np.ndarray]:
     return renumbered
 
 
-def _frozen(values: ArrayLike, dtype: type, what: str, dims: int) -> np.ndarray:
-    """`values` as a read-only array of the wanted type, refused where a number would change its meaning."""
-    try:
-        given = np.asarray(values)
-        with np.errstate(invalid="ignore", over="ignore"):  # what does not fit is refused below
-            array: np.ndarray = np.ascontiguousarray(given, dtype=dtype).view()
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{what} are not a table of numbers.", "Give an array of numbers.") from None
-    if given.ndim != dims:
-        raise InputError(f"{what} have {given.ndim} dimension(s).", f"Give an array of {dims}.")
-    if dtype is not np.float32 and not np.array_equal(given, array):
-        raise InputError(f"{what} hold values that {dtype.__name__} can't.", "Check the numbers.")
-    array.flags.writeable = False
-    return array
-
-
 def _halved(instances: np.ndarray) -> np.ndarray:
     """(N, d) float32 instances as float16, refused where one is too large for it."""
     with np.errstate(over="ignore"):
@@ -305,7 +289,3 @@ def _halved(instances: np.ndarray) -> np.ndarray:
             f"A feature of {np.abs(instances).max():g} is too large for 16 bits.", "Save the bags with 32 bits."
         )
     return halved
-
-
-def _at(names: Sequence[str], i: int) -> str:
-    return names[i] if i < len(names) else f"bag {i}"

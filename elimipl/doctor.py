@@ -16,14 +16,20 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-INSTALL = "Run “python -m pip install -r requirements.txt”."
+_BESIDE_THE_PACKAGES = Path(__file__).resolve().parents[1]
+# The same answer as bag_generators.assets.PROJECT, whose package can't be imported where OpenCV is broken.
+ROOT = next(path for path in (_BESIDE_THE_PACKAGES / "elimipl_pathology", _BESIDE_THE_PACKAGES) if path.is_dir())
+INSTALLED = ROOT != _BESIDE_THE_PACKAGES
+INSTALL = f"Run “python -m pip install -r {ROOT / 'requirements.txt' if INSTALLED else 'requirements.txt'}”."
 OLDEST_PYTHON = (3, 11)
 LITTLE_SPACE = 1_000_000_000
 PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
 _IMPORTED = {"torch": "torch", "torchvision": "torchvision", "opencv-python-headless": "cv2"}
-# Needed for working on the project, not for using it.
-_TOOLS = {"pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "playwright"}
+_APP = {"Jinja2", "pandas", "plotly", "shapely", "starlette", "streamlit"}
+# Needed for working on the project or for what is still to come, not for using it.
+_TOOLS = {"editables", "hatchling", "hypothesis", "mypy", "packaging", "pandas-stubs", "playwright", "pre-commit",
+          "pytest", "pytest-xdist", "PyYAML", "ruff", "scikit-image", "tifffile", "torchvision",
+          "types-requests"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,7 @@ def check_packages(requirements: Path = ROOT / "requirements.txt") -> Iterator[C
             if name in _IMPORTED:
                 import_module(_IMPORTED[name])
         except PackageNotFoundError:
-            yield Check(WARN if name in _TOOLS else FAIL, f"The package {name} is not installed.", INSTALL)
+            yield from _missing(name)
         except (ImportError, OSError, RuntimeError, AttributeError) as error:
             # torch and torchvision of different releases, or a system library that is missing
             yield Check(FAIL, f"{name} {found} can't be imported ({str(error).splitlines()[0]}).", INSTALL)
@@ -86,6 +92,16 @@ def check_packages(requirements: Path = ROOT / "requirements.txt") -> Iterator[C
                 if same
                 else Check(WARN, f"{name} is {found}, tested is {pinned}.", INSTALL)
             )
+
+
+def _missing(name: str) -> Iterator[Check]:
+    what = f"The package {name} is not installed."
+    if not INSTALLED:
+        yield Check(WARN if name in _TOOLS else FAIL, what, INSTALL)
+    elif name in _APP:
+        yield Check(WARN, what, f"Only “elimipl app” needs it. {INSTALL}")
+    elif name not in _TOOLS:
+        yield Check(FAIL, what, INSTALL)
 
 
 def check_opencv_twins() -> Iterator[Check]:

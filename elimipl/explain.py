@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from bag_generators.errors import InputError
 from elimipl.model.inference import one_thread
@@ -90,6 +89,12 @@ def rank_agreement(a: ArrayLike, b: ArrayLike) -> float | None:
         )
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return None
-    ranks = [rankdata(scores) - (len(scores) + 1) / 2 for scores in (first, second)]
+    ranks = [_ranks(scores) - (len(scores) + 1) / 2 for scores in (first, second)]
     scale = np.sqrt((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum())
     return float(ranks[0] @ ranks[1] / scale) if scale > 0 else None
+
+
+def _ranks(scores: np.ndarray) -> np.ndarray:
+    """Ranks from 1, ties sharing their mean. (scipy.stats has it too, and takes half a second to import.)"""
+    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    return np.asarray((counts.cumsum() - (counts - 1) / 2)[inverse])

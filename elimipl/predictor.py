@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from bag_generators.bag_file import plain_json
 from bag_generators.errors import InputError
-from elimipl.bag_file import plain_json
 from elimipl.cards.calibration import temper
 from elimipl.cards.card import Card
 from elimipl.cards.files import find_card, read_weights, weights_path
@@ -159,6 +159,7 @@ class Predictor:
         if not np.isfinite(instances).all():
             raise InputError("The bag holds numbers that are not finite.", "Make it again from the picture.")
         outputs = infer(self.network, self.scaler, instances, sizes)
+        assert outputs.attention is not None  # a network has it
         calibrated = temper(outputs.probabilities, self.card.temperature)
         attention = np.split(outputs.attention, np.cumsum(sizes)[:-1])
         return [

@@ -1,12 +1,12 @@
-"""Bag generators: one picture through all four, side by side and linked."""
+"""Bag generators: one picture through all of them, side by side and linked."""
 
 import streamlit as st
 
-from bag_generators import InputError
+from bag_generators.registry import plug_in_problems
 from ui.explore.picture import choose_picture
 from ui.frame.page import show_error, show_notes, start_page
 from ui.generators import texts
-from ui.generators.bags import four_bags
+from ui.generators.bags import all_bags
 from ui.generators.followed import show_same_place, show_steps
 from ui.generators.maps import choose_instance, choose_unit, show_maps
 
@@ -16,11 +16,11 @@ with st.sidebar:
 if picture is None:
     st.stop()
 show_notes(picture.image.notes)
-st.markdown(texts.GENERATORS_INTRO)
-try:
-    bags = four_bags(picture.image)
-except InputError as error:
-    show_error(error)
+bags, refusals = all_bags(picture.image)
+st.markdown(texts.intro(len(bags)))
+for problem in (*plug_in_problems(), *refusals):
+    show_error(problem)
+if not bags:
     st.stop()
 
 controls = st.container(horizontal=True, gap="large", vertical_alignment="bottom")

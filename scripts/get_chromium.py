@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from chromium import find_chromium
+from scripts.chromium import find_chromium
 
 INSTALLERS = (
     ("apt-get", ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]),

@@ -15,11 +15,12 @@ from elimipl.data.candidates import Candidates
 from elimipl.data.shipped import load_bag_set
 from elimipl.data.sklearn_digits import build_digits
 from elimipl.dataset import BagDataset
+from elimipl.methods.networks import SUMMARIES, method_config
 from elimipl.training.stages import stages
 from elimipl.training.trajectories import ACCURACIES, LOSSES, TRAJECTORIES_FOLDER, About, Trajectories
-from elimipl.variants import METHODS, method_config
 from ui.train.plan import Plan, make_plan
 
+METHODS = tuple(SUMMARIES)
 SETTINGS = {"hidden": 16, "dropout": 0.0, "batch": 16, "lr": 0.1, "epochs": 60, "seed": 0}
 # id: title, bag set, false positive labels
 RECORDED = {

@@ -33,7 +33,7 @@ def running_app(
     server = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT, env=variables)
     address = f"http://localhost:{port}"
     try:
-        _wait_until_healthy(address, server)
+        wait_until_healthy(address, server)
         yield address, server
     finally:
         server.terminate()
@@ -47,7 +47,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
+def wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
+    """Return when the app answers; raise when it ended or takes a minute."""
     for _ in range(240):
         if server.poll() is not None:
             raise RuntimeError(f"the app ended with exit code {server.returncode} while starting")

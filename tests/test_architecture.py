@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOUNDATIONS = ("errors", "validation", "storage", "pool", "formats", "bag_file")
+FOUNDATIONS = ("errors", "validation", "storage", "pool", "formats", "bag_file", "assets")
 """Modules of the lower package that know neither pictures nor bags of pictures, for both packages to build on."""
 
 

@@ -4,9 +4,13 @@ import cv2
 import numpy as np
 import pywt
 
+from bag_generators.bag import Bag
+from bag_generators.generator import Generator
+from bag_generators.generators.colour_words import NO_DIFFERENCE
 from bag_generators.generators.kmeans import Clustering, grow
 from bag_generators.generators.working_size import SIDE
 from bag_generators.regions import LabelRegions
+from bag_generators.steps import NumberMap, Segments, Step, Tries
 
 FEATURE_NAMES = (
     "brightness (Y)",
@@ -23,6 +27,7 @@ TIGHT = 1e5
 """Clusters with a smaller spread D(k) are good enough."""
 LITTLE_GAIN = 2e8 * (_PER_SIDE**2 / 3136)
 """A further cluster that lowers D(k) by less is not worth having."""
+_BEYOND = 3  # clusters shown beyond the stop, to see that they gain little
 
 # Studio-range YCbCr of 0..255 RGB; the last column is the offset, half a step up so that flooring rounds.
 _YCBCR = np.array(
@@ -106,3 +111,62 @@ def _gram_root(transform: np.ndarray) -> np.ndarray:
 
 
 _DETAILS, _BANDS = _detail_matrices()
+
+
+def in_words(bag: Bag, instance: int) -> str:
+    """A segment's size, brightness, colour and roughness."""
+    brightness, blue, red, *texture = (float(value) for value in bag.features[instance])
+    area = float(bag.regions.mask(instance).mean())
+    rough = "smooth" if max(texture) < 6 else "rough" if max(texture) > 18 else "slightly rough"
+    return (
+        f"It covers {area:.0%} of the picture. Brightness {brightness:.0f} (16 is black, 235 white), "
+        f"{_lean(blue, 'blue', 'yellow')}, {_lean(red, 'red', 'cyan')}. Its blocks are {rough}."
+    )
+
+
+def _lean(value: float, above: str, below: str) -> str:
+    offset = value - 128
+    if abs(offset) < NO_DIFFERENCE:
+        return f"neither {above} nor {below}"
+    return f"{abs(offset):.0f} towards {above if offset > 0 else below}"
+
+
+def steps(working: np.ndarray, bag: Bag, instance: int) -> list[Step]:
+    """From the blocks of the picture to its segments, with the rule that stops."""
+    points = block_features(working)
+    blocks = points.reshape(_PER_SIDE, _PER_SIDE, -1)
+    _, regions = kmeansseg(working, bag.regions.shape)
+    labels = regions.cells
+    small = cv2.resize(working, (_PER_SIDE, _PER_SIDE), interpolation=cv2.INTER_AREA)
+    stopped = len(bag)
+    spreads = [spread(clusters) for clusters in grow(points, max(stopped, 2) + _BEYOND)]
+    first = min(2, stopped)
+    return [
+        Step(
+            "Blocks of 4 × 4 px: their mean brightness",
+            NumberMap(blocks[:, :, 0], f"brightness of the {BLOCK} × {BLOCK} block", grey=True),
+        ),
+        Step(
+            "Wavelet transform of each block: how rough it is",
+            NumberMap(np.sqrt(np.square(blocks[:, :, 3:]).sum(axis=2)), "roughness"),
+        ),
+        Step(
+            "k-means with 2, 3, … clusters, until one more lowers the spread D by less than 2·10⁸",
+            Tries(range(first, len(spreads) + 1), spreads[first - 1 :], stopped, "clusters k", "D(k)"),
+        ),
+        Step(
+            "The clusters are the instances; this one is in colour",
+            Segments(labels, instance, small[labels == instance].mean(axis=0)),
+        ),
+    ]
+
+
+GENERATOR = Generator(
+    "kmeansseg",
+    "KMeansSeg",
+    "The picture's own segments: blocks of similar colour and texture, found by k-means.",
+    FEATURE_NAMES,
+    kmeansseg,
+    in_words=in_words,
+    steps=steps,
+)

@@ -5,8 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from bag_generators.bag import Bag
+from bag_generators.generator import Generator
+from bag_generators.generators.colour_words import brighter, its_colour
 from bag_generators.generators.grid import CELLS, colour_grid
+from bag_generators.generators.working_size import SIDE
 from bag_generators.regions import BoxRegions, edges
+from bag_generators.steps import Pixels, Step, Swatches
 
 _COLOURS = ("red", "green", "blue")
 FEATURE_NAMES = (
@@ -41,3 +46,44 @@ def _regions(shape: tuple[int, int]) -> BoxRegions:
     height, width = shape
     y = edges(CELLS, height)
     return BoxRegions([(0, top, width, bottom) for top, bottom in pairwise(y)], shape)
+
+
+def in_words(bag: Bag, instance: int) -> str:
+    """A band's colour, and how bright it is beside its neighbours."""
+    values = bag.features[instance]
+    above, below = brighter(values[3:6]), brighter(values[6:9])
+    return f"{its_colour(values[:3])} It is {above} the band above and {below} the band below."
+
+
+def steps(working: np.ndarray, bag: Bag, instance: int) -> list[Step]:
+    """From the picture to the colours of the band and of its neighbours."""
+    band = SIDE // CELLS
+    above, below = (instance - 1) % CELLS, (instance + 1) % CELLS
+    own, *_ = values = bag.features[instance].reshape(3, 3)
+    names = [f"above ({above})", f"this one ({instance})", f"below ({below})"]
+    return [
+        Step(
+            "The picture at 224 × 224 px, the band framed",
+            Pixels(working, [(0, instance * band, SIDE, (instance + 1) * band)]),
+        ),
+        Step(
+            "Blurred, then averaged to an 8 × 8 grid",
+            Pixels(colour_grid(working), [(0, i, CELLS, i + 1) for i in (instance, above, below)]),
+        ),
+        Step(
+            "Mean colour of the row above, this row, the row below",
+            Swatches([own - values[1], own, own - values[2]], names),
+        ),
+    ]
+
+
+GENERATOR = Generator(
+    "row",
+    "Row",
+    "8 horizontal bands: their colour, and how it differs from the bands above and below.",
+    FEATURE_NAMES,
+    row,
+    in_words=in_words,
+    steps=steps,
+    remark="The first and the last row count as neighbours.",
+)

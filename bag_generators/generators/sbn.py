@@ -5,8 +5,13 @@ from itertools import product
 
 import numpy as np
 
+from bag_generators.bag import Bag
+from bag_generators.generator import Generator
+from bag_generators.generators.colour_words import brighter, its_colour
 from bag_generators.generators.grid import CELLS, colour_grid
+from bag_generators.generators.working_size import SIDE
 from bag_generators.regions import BoxRegions, edges
+from bag_generators.steps import Pixels, Step, Swatches
 
 _COLOURS = ("red", "green", "blue")
 FEATURE_NAMES = (
@@ -63,3 +68,44 @@ def sbn(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxReg
 def _regions(shape: tuple[int, int]) -> BoxRegions:
     y, x = (edges(CELLS, length) for length in shape)
     return BoxRegions([(x[b], y[a], x[b + 2], y[a + 2]) for a, b in _CENTRES], shape)
+
+
+def in_words(bag: Bag, instance: int) -> str:
+    """A blob's colour, and how bright its neighbours are."""
+    own, *neighbours = bag.features[instance].reshape(5, 3)
+    sides = ("left", "right", "upper", "lower")
+    said = [f"the {side} one is {brighter(colour)} it" for side, colour in zip(sides, neighbours, strict=True)]
+    return f"{its_colour(own)} Of its neighbours {', '.join(said[:-1])} and {said[-1]}."
+
+
+def steps(working: np.ndarray, bag: Bag, instance: int) -> list[Step]:
+    """From the picture to the colours of the five blobs."""
+    cell = SIDE // CELLS
+    own, *neighbours = bag.features[instance].reshape(5, 3)
+    frames = [(column, row, column + 2, row + 2) for row, column in blobs(instance)]
+    x0, y0, x1, y1 = frames[0]
+    return [
+        Step(
+            "The picture at 224 × 224 px, the centre blob framed",
+            Pixels(working, [(x0 * cell, y0 * cell, x1 * cell, y1 * cell)]),
+        ),
+        Step(
+            "Blurred, averaged to 8 × 8: one blob of 2 × 2 cells and four neighbours",
+            Pixels(colour_grid(working), frames),
+        ),
+        Step(
+            "Mean colour of the five blobs",
+            Swatches([own, *(own + other for other in neighbours)], ["centre", "left", "right", "upper", "lower"]),
+        ),
+    ]
+
+
+GENERATOR = Generator(
+    "sbn",
+    "SBN",
+    "9 overlapping blobs of the central half: their colour, and how four neighbours differ.",
+    FEATURE_NAMES,
+    sbn,
+    in_words=in_words,
+    steps=steps,
+)

@@ -11,8 +11,11 @@ from itertools import pairwise, product
 import cv2
 import numpy as np
 
+from bag_generators.bag import Bag
+from bag_generators.generator import Generator
 from bag_generators.generators.working_size import SIDE
 from bag_generators.regions import BoxRegions, edges
+from bag_generators.steps import NumberMap, Pixels, Stars, Step
 
 POINTS = (32, 72, 112, 152, 192)
 """Key points along each side of the working copy, px."""
@@ -27,15 +30,16 @@ _CLIP = 0.2
 # Shorter descriptors are rounding: a single pixel that is one grey level off gives about 1.
 _FAINTEST = 0.05
 
+_DIRECTIONS = (
+    "the right", "the upper right", "the top", "the upper left",
+    "the left", "the lower left", "the bottom", "the lower right",
+)  # fmt: skip
 FEATURE_NAMES = tuple(
     f"cell {row + 1}·{column + 1}, brighter towards {direction}"
     for row in range(_CELLS)
     for column in range(_CELLS)
-    for direction in (
-        "the right", "the upper right", "the top", "the upper left",
-        "the left", "the lower left", "the bottom", "the lower right",
-    )
-)  # fmt: skip
+    for direction in _DIRECTIONS
+)
 
 
 def sift(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxRegions]:
@@ -112,3 +116,54 @@ def _unit(rows: np.ndarray, faintest: float = 0.0) -> np.ndarray:
 def _regions(shape: tuple[int, int]) -> BoxRegions:
     y, x = (edges(_POINTS, length) for length in shape)
     return BoxRegions([(x[b], y[a], x[b + 1], y[a + 1]) for a, b in product(range(_POINTS), repeat=2)], shape)
+
+
+def in_words(bag: Bag, instance: int) -> str:
+    """Where most edges point to and where they are strongest."""
+    descriptor = _cells(bag, instance)
+    if not descriptor.any():
+        return "There is no edge here at all, so every number is zero."
+    towards = descriptor.sum(axis=(0, 1))
+    row, column = np.unravel_index(descriptor.sum(axis=2).argmax(), (_CELLS, _CELLS))
+    main = int(towards.argmax())
+    return (
+        f"Most edges brighten towards {_DIRECTIONS[main]} ({towards[main] / towards.sum():.0%}; an even share is 12%). "
+        f"The strongest cell is in row {row + 1}, column {column + 1}. Colour plays no part."
+    )
+
+
+def steps(working: np.ndarray, bag: Bag, instance: int) -> list[Step]:
+    """From the grey picture over its gradients to the descriptor."""
+    row, column = divmod(instance, _POINTS)
+    side = _CELLS * CELL
+    left, top = POINTS[column] - side // 2, POINTS[row] - side // 2
+    patch = (left, top, left + side, top + side)
+    cells = [(left + x, top + y, left + x + CELL, top + y + CELL) for y, x in product(range(0, side, CELL), repeat=2)]
+    grey = cv2.cvtColor(working, cv2.COLOR_RGB2GRAY)
+    return [
+        Step(
+            "Grey picture, the 64 px patch and its 4 × 4 cells framed",
+            Pixels(grey[:, :, None].repeat(3, axis=2), [patch, *cells]),
+        ),
+        Step(
+            "Gradients: where brightness changes, and how much",
+            NumberMap(gradient_ramps(grey)[0].copy(), "gradient", [patch]),
+        ),
+        Step("In each cell, how much it brightens towards 8 directions", Stars(_cells(bag, instance))),
+    ]
+
+
+def _cells(bag: Bag, instance: int) -> np.ndarray:
+    """A descriptor as it is laid out, (4, 4, 8) float64."""
+    return bag.features[instance].reshape(_CELLS, _CELLS, _ORIENTATIONS).astype(np.float64)
+
+
+GENERATOR = Generator(
+    "sift",
+    "SIFT",
+    "A 5×5 grid of upright SIFT descriptors: which way edges run around each point, no colour.",
+    FEATURE_NAMES,
+    sift,
+    in_words=in_words,
+    steps=steps,
+)

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import ImageFile, TiffImagePlugin
 
 from bag_generators.errors import InputError
-from bag_generators.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, in_words
+from bag_generators.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, MAX_WEBP_PIXELS, in_words
 from bag_generators.reading.colour_profiles import MOST_PROFILE_BYTES, Colours, bmp_profile, colours_of, png_colours
 from bag_generators.reading.detection import detect_kind
 from bag_generators.reading.header_size import stated_size
@@ -84,13 +84,15 @@ def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
     slide = page is not None and _is_slide(page)
     if (stated := stated_size(data)) is not None:
         _refuse_if_too_many_pixels(*stated, slide=slide)
+        _refuse_if_too_many_for_webp(kind, *stated)
     if page is not None and TILE_WIDTH in page.tags:
         _refuse_if_too_many_pixels(page.number(TILE_WIDTH, 0), page.number(TILE_HEIGHT, 0))
     if (slow := why_slow(kind, data)) is not None:
         raise InputError(slow, EXPORT_AGAIN)
     if page is not None:
         refuse_what_is_decoded_wrongly(page)
-    picture = FORMATS[kind].reader()(io.BytesIO(_for_pillow(kind, data, page)))
+    source = io.BytesIO(_for_pillow(kind, data, page))
+    picture = FORMATS[kind].reader()(source)
     _refuse_if_too_many_pixels(*picture.size, slide=slide)
     if kind == "PNG":
         check_sums(data)
@@ -98,6 +100,7 @@ def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
     notes = _page_notes(picture, data)
     storage = Storage.of(picture, data)
     picture.load()
+    source.close()  # the copy is not needed any longer, its memory is
     orientation = _orientation(kind, data, picture, page)
     colours = _colours(kind, data, picture, page)
     pixels, value_notes = to_rgb(picture, storage, colours)
@@ -107,6 +110,14 @@ def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
         notes.append("The picture was turned upright as its camera data say.")
     notes += value_notes
     return pixels, tuple(notes)
+
+
+def _refuse_if_too_many_for_webp(kind: str, width: int, height: int) -> None:
+    if kind == "WebP" and width * height > MAX_WEBP_PIXELS:
+        raise InputError(
+            f"The WebP picture has {width:,} × {height:,} pixels; {MAX_WEBP_PIXELS // 10**6} million are allowed.",
+            "Save it as PNG or JPEG, or export a smaller region.",
+        )
 
 
 def _first_page(data: bytes) -> Directory:

@@ -97,7 +97,8 @@ def _laid_on_white(part: Image.Image, colours: Colours) -> tuple[Image.Image, tu
             part = part if part.mode == "RGB" else part.convert("RGB")
         return (colours.convert(part) if colours.convert else part), (255, 255)
     part = (part.convert("LA") if part.mode == "La" else part).convert("RGBA")
-    lowest, highest = part.getchannel("A").getextrema()
+    opacity = np.asarray(part.getchannel("A"))
+    lowest, highest = int(opacity.min()), int(opacity.max())
     if colours.convert:
         part = colours.convert(part)
     if lowest < 255:

@@ -18,11 +18,11 @@ MOST_PNG_CHUNKS = 50_000
 MOST_JPEG_SCANS = 500
 MOST_SCANNED_PIXELS = 10**9
 """Pixels times scans: every scan of a JPEG goes over the whole picture again."""
-MOST_COEFFICIENT_BYTES = 130 * 10**6
-"""What a decoder keeps of a JPEG of several scans until the last one, besides the picture."""
+MOST_COEFFICIENT_BYTES = 340 * 10**6
+"""What a decoder keeps of a JPEG of several scans until the last one, and the picture itself."""
 MOST_TIFF_ENTRIES = 4_096
 MOST_RUN_LENGTH_PIXELS = 4_000_000
-MOST_RUN_LENGTH_BYTES = 4 * 2**20
+MOST_RUN_LENGTH_BYTES = 2 * 2**20
 
 
 def why_slow(kind: str, data: bytes) -> str | None:
@@ -49,7 +49,7 @@ def _jpeg(data: bytes) -> str | None:
     if found.scans * pixels > MOST_SCANNED_PIXELS:
         return f"{found.scans} scans of {pixels:,} pixels each"
     across, down = (max(sides) for sides in zip(*frame.sampling, strict=True)) if frame.sampling else (1, 1)
-    kept = sum(2 * pixels * h * v / (across * down) for h, v in frame.sampling)
+    kept = 4 * pixels + sum(2 * pixels * h * v / (across * down) for h, v in frame.sampling)
     return f"{pixels:,} pixels in several scans" if kept > MOST_COEFFICIENT_BYTES else None
 
 

@@ -11,10 +11,10 @@ import struct
 from bag_generators.errors import InputError
 from bag_generators.reading.tiff_pages import Directory
 
-MOST_TIFF_STRIPS = 200_000
+MOST_TIFF_STRIPS = 100_000
 MOST_VALUES_OF_A_TAG = 64
 MOST_TABLE_BYTES = 2**20
-MOST_PIECE_BYTES = 130 * 10**6
+MOST_PIECE_BYTES = 60 * 10**6
 """Of one strip or tile, unpacked: a decoder holds it besides the picture."""
 MOST_STRIP_BYTES = 200 * 2**20
 """Of all strips or tiles together, packed: a hostile file lets them all point to the same long row of nothing."""
@@ -72,10 +72,16 @@ def refuse_what_is_decoded_wrongly(page: Directory) -> None:
     planes = page.number(_PLANES, 1) == 2 and samples > 1
     plain = page.number(COMPRESSION, 1) == _UNCOMPRESSED
     photometric = page.number(PHOTOMETRIC, 0)
-    if planes and plain and (bits != 8 or photometric not in (2, 5)):
+    backwards = page.number(_FILL_ORDER, 1) == 2
+    if page.big and page.order == ">":
+        raise InputError("This kind of TIFF (BigTIFF with the high bytes first) is not read here.", _EXPORT_8_BIT)
+    if planes and plain and (bits != 8 or photometric not in (1, 2, 5) or backwards):
         raise InputError(f"The TIFF stores its colours in separate planes of {bits} bits.", _EXPORT_8_BIT)
     if photometric == _YCBCR and plain and (planes or _subsampling(page) != [1, 1]):
         raise InputError("The TIFF stores fewer colours than pixels (YCbCr) without compression.", _EXPORT_8_BIT)
+    signed_or_float = page.number(SAMPLE_FORMAT, 1) != 1
+    if page.order == ">" and not plain and (bits > 16 or (bits == 16 and signed_or_float)):
+        raise InputError(f"The TIFF packs values of {bits} bits with the high bytes first.", _EXPORT_8_BIT)
     width = page.number(TILE_WIDTH, page.number(WIDTH, 0))
     rows = page.number(TILE_HEIGHT, min(page.number(_ROWS_A_STRIP, 2**32), page.number(HEIGHT, 0)))
     if not plain and width * rows * bits * (1 if planes else samples) / 8 > MOST_PIECE_BYTES:

@@ -58,7 +58,7 @@ class Quality:
 def measure(image: TissueImage) -> Quality:
     """The measures of a picture of any size and content."""
     shorter, longer = sorted((image.width, image.height))
-    working = _model_view(image.pixels)
+    working = _model_view(image)
     tissue = _tissue(working)
     sharpness, unevenness = _detail(working)
     return Quality(
@@ -72,15 +72,15 @@ def measure(image: TissueImage) -> Quality:
     )
 
 
-def _model_view(pixels: np.ndarray) -> np.ndarray:
+def _model_view(image: TissueImage) -> np.ndarray:
     """The working copy, also of a picture too small or too long for a bag.
 
     Of a very large picture only every n-th pixel is averaged, at least 16 for each of the copy's.
     """
-    step = max(1, min(pixels.shape[:2]) // (4 * SIDE))
-    pixels = np.ascontiguousarray(pixels[::step, ::step])
+    step = max(1, min(image.pixels.shape[:2]) // (4 * SIDE))
+    pixels = np.ascontiguousarray(image.pixels[::step, ::step])
     try:
-        return working_copy(pixels)
+        return image.working_copy if step == 1 else working_copy(pixels)
     except InputError:
         return np.asarray(cv2.resize(pixels, (SIDE, SIDE), interpolation=cv2.INTER_LINEAR))
 

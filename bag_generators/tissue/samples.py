@@ -13,11 +13,12 @@ from typing import Literal
 import numpy as np
 from PIL import Image
 
+from bag_generators.assets import assets
 from bag_generators.errors import InputError
 from bag_generators.image import TissueImage, load
 from bag_generators.validation import Record, Sha256, read_json, validated
 
-SAMPLES_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "samples"
+SAMPLES_FOLDER = assets("samples")
 
 _REPAIR = "Get the project's files again, or make the samples anew with “python scripts/make_samples.py”."
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from elimipl.benchmark.paper import Number, paper_number
@@ -101,11 +101,11 @@ class View:
     extra: tuple[str, ...] = ()
     """Methods shown in a section of their own."""
 
-    def cells(self) -> Iterator[Cell]:
-        """Every cell, data set by data set."""
+    def cells(self, added: Sequence[str] = ()) -> Iterator[Cell]:
+        """Every cell, data set by data set; methods that others have registered can be `added`."""
         for data in self.data:
             for r in self.rs:
-                for method in (*self.methods, *self.extra):
+                for method in (*self.methods, *self.extra, *added):
                     yield Cell(data, r, method)
 
 

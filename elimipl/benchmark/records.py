@@ -16,15 +16,14 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import ConfigDict, Field
 
+from bag_generators.assets import PROJECT
 from bag_generators.errors import InputError
 from bag_generators.storage import only_writer, write_whole
 from bag_generators.validation import Record, read_json, validated
 from elimipl.benchmark.cells import Cell
-from elimipl.config import Config
-from elimipl.methods.settings import Settings
+from elimipl.settings import Settings
 
-AnyConfig = Config | Settings
-RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+RESULTS = PROJECT / "benchmarks" / "results"
 FILE = "benchmark.json"
 _WHAT = "The results file"
 _Index = Annotated[str, Field(pattern=r"^\d{1,6}$")]
@@ -122,7 +121,7 @@ class Records:
         """Why splits of a cell failed when they were tried last."""
         return {int(index): told for index, told in self.cells.get(cell.name, {}).get("failures", {}).items()}
 
-    def check(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any]) -> None:
+    def check(self, cell: Cell, config: Settings, bags: Mapping[str, Any]) -> None:
         """Refuse to put splits of other settings or other bags into one mean."""
         known = self.cells.get(cell.name)
         if known is None or not known["splits"]:
@@ -138,7 +137,7 @@ class Records:
             "Move the file away, or write the results somewhere else with --results.",
         )
 
-    def add(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any], index: int, split: Mapping[str, Any]) -> None:
+    def add(self, cell: Cell, config: Settings, bags: Mapping[str, Any], index: int, split: Mapping[str, Any]) -> None:
         """Note a finished split and write the file."""
         with only_writer(self.path, _WHAT):
             kept = self._kept(cell, config, bags)
@@ -146,14 +145,14 @@ class Records:
             kept.get("failures", {}).pop(str(index), None)
             self._write()
 
-    def add_failure(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any], index: int, told: str) -> None:
+    def add_failure(self, cell: Cell, config: Settings, bags: Mapping[str, Any], index: int, told: str) -> None:
         """Note why a split failed; it is tried again the next time."""
         with only_writer(self.path, _WHAT):
             kept = self._kept(cell, config, bags)
             kept["failures"] = _by_number({**kept.get("failures", {}), str(index): told})
             self._write()
 
-    def _kept(self, cell: Cell, config: AnyConfig, bags: Mapping[str, Any]) -> dict[str, Any]:
+    def _kept(self, cell: Cell, config: Settings, bags: Mapping[str, Any]) -> dict[str, Any]:
         self.read()
         fresh = {
             "data": cell.data,
@@ -198,10 +197,10 @@ def _by_number(values: Mapping[str, Any]) -> dict[str, Any]:
     return dict(sorted(values.items(), key=lambda item: int(item[0])))
 
 
-def _same_settings(known: Mapping[str, Any], config: AnyConfig) -> bool:
+def _same_settings(known: Mapping[str, Any], config: Settings) -> bool:
     """Settings that came to the code later count as they are by default; settings that are gone can't be the same."""
     try:
-        old = Config.from_dict(known) if isinstance(config, Config) else type(config).of(**known)
+        old = type(config).from_dict(known)
     except InputError:
         return False
     return old == config

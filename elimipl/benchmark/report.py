@@ -41,11 +41,19 @@ def _section(records: Records, view: View) -> list[str]:
 
 def _tables_of(records: Records, view: View, data: str) -> list[str]:
     parts = []
-    for methods, heading in ((view.methods, DATA[data].title), (view.extra, f"{DATA[data].title}, perceptrons")):
+    title = DATA[data].title
+    sections = ((view.methods, ""), (view.extra, ", perceptrons"), (_added(records, data), ", registered methods"))
+    for methods, heading in sections:
         cells = [Cell(data, r, method) for r in view.rs for method in methods]
         if any(records.measured(cell) or records.failures(cell) for cell in cells):
-            parts += [f"### {heading}\n", _table(records, cells)]
+            parts += [f"### {title}{heading}\n", _table(records, cells)]
     return parts
+
+
+def _added(records: Records, data: str) -> tuple[str, ...]:
+    """Recorded methods that are in none of the paper's tables."""
+    known = {cell.method for view in VIEWS.values() for cell in view.cells()}
+    return tuple(sorted({kept["method"] for kept in records.cells.values() if kept["data"] == data} - known))
 
 
 def _table(records: Records, cells: Iterable[Cell]) -> str:

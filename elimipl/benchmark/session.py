@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import Cell
-from elimipl.benchmark.records import AnyConfig, Records
+from elimipl.benchmark.records import Records
 from elimipl.benchmark.settings import settings_of
 from elimipl.benchmark.sources import Shelf
 from elimipl.benchmark.tasks import Outcome, Task, run_tasks
 from elimipl.methods import METHODS
+from elimipl.settings import Settings
 
 
 def to_do(cells: Sequence[Cell], splits: int, records: Records) -> list[tuple[Cell, int]]:
@@ -23,9 +24,9 @@ def to_do(cells: Sequence[Cell], splits: int, records: Records) -> list[tuple[Ce
     return sorted(left, key=lambda todo: (todo[1], todo[0].cost, todo[0].data, todo[0].r))
 
 
-def config_of(cell: Cell) -> AnyConfig:
+def config_of(cell: Cell) -> Settings:
     """The settings of a cell; split i adds i to the seed."""
-    config: AnyConfig = METHODS[cell.method].config(**settings_of(cell))
+    config: Settings = METHODS[cell.method].config(**settings_of(cell))
     return config
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from bag_generators.assets import WORK
 from bag_generators.errors import InputError
 from elimipl.benchmark.authors import find_mat, prepare_authors
 from elimipl.benchmark.cells import DATA, Cell
@@ -13,8 +14,7 @@ from elimipl.benchmark.prepared import Prepared
 from elimipl.benchmark.rebuilt import SOURCES, find_raw, prepare_rebuilt
 from elimipl.benchmark.tile_bags import Progress, find_tile_folder, prepare_tiles
 
-ROOT = Path(__file__).resolve().parents[2]
-USUAL_PLACES = (ROOT / "data", ROOT.parent / "shared" / "data", Path("/usr/share/datasets"))
+USUAL_PLACES = (WORK / "data", WORK.parent / "shared" / "data", Path("/usr/share/datasets"))
 """Looked through for raw data after the folder a person gives."""
 
 
@@ -24,7 +24,7 @@ class Places:
 
     data: tuple[Path, ...] = USUAL_PLACES
     mat: Path | None = None
-    kept: Path = field(default=ROOT / "runs" / "benchmark_bags")
+    kept: Path = field(default=WORK / "runs" / "benchmark_bags")
 
     def of(self, cell: Cell) -> Path:
         """The raw data of a cell, or an `InputError` that says how to get it."""

@@ -1,37 +1,31 @@
 """One split of one cell is a task. Each runs in a process of its own, on one thread, several side by side.
 
 So a task's memory is its own, and one that dies takes nothing with it. Loading the libraries takes longer than many a
-task: on Linux one process loads them and every task starts as a copy of it.
+task: a worker loads them once and every task starts as a copy of it.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkServerContext, SpawnContext
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import torch
 from threadpoolctl import threadpool_limits
 
 from bag_generators.errors import InputError
+from bag_generators.pool import exit_in_words, in_processes
 from elimipl.benchmark.cells import Cell
-from elimipl.benchmark.records import AnyConfig
 from elimipl.dataset import BagDataset
 from elimipl.methods import METHODS
+from elimipl.settings import Settings
 
-_PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "gpytorch")
+_PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +34,7 @@ class Task:
 
     cell: Cell
     index: int
-    config: AnyConfig
+    config: Settings
     train: BagDataset
     test: BagDataset
     bags: Mapping[str, Any]
@@ -89,22 +83,7 @@ def run_tasks(tasks: Iterable[Task], workers: int) -> Iterator[tuple[Task, Outco
 
     Processes still running when the caller stops iterating, or is killed, are ended.
     """
-    waiting = iter(tasks)
-    running: dict[Connection, tuple[Task, BaseProcess]] = {}
-    try:
-        while True:
-            while len(running) < workers and (task := next(waiting, None)) is not None:
-                receiver, process = _start(task)
-                running[receiver] = task, process
-            if not running:
-                return
-            for ready in wait(list(running)):
-                assert isinstance(ready, Connection)
-                task, process = running.pop(ready)
-                yield task, _outcome(ready, process)
-    finally:
-        for _, process in running.values():
-            process.terminate()
+    return in_processes(_outcome, tasks, workers, in_order=False, one_process_each=True, at_death=_died)
 
 
 def peak_megabytes() -> int | None:
@@ -121,56 +100,18 @@ def peak_megabytes() -> int | None:
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
 
 
-def _start(task: Task) -> tuple[Connection, BaseProcess]:
-    context = _context()
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(task, sender), daemon=True)
-    process.start()
-    sender.close()
-    return receiver, process
-
-
-@lru_cache(maxsize=1)
-def _context() -> SpawnContext | ForkServerContext:
-    if sys.platform != "linux":
-        return multiprocessing.get_context("spawn")
-    # A library that has started threads can't be copied; with one thread none of them does.
-    os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
-    return context
-
-
-def _work(task: Task, sender: Connection) -> None:
-    Thread(target=_end_with_parent, daemon=True).start()
+def _outcome(task: Task) -> Outcome:
     try:
-        sender.send(Outcome(run_task(task)))
-    except KeyboardInterrupt:
-        return
+        return Outcome(run_task(task))
     except Exception as error:
-        sender.send(Outcome(None, _told(error)))
+        return Outcome(None, _failure(error))
 
 
-def _end_with_parent() -> None:
-    """A benchmark that is killed can't end its processes; they would work on for nobody."""
-    if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        os._exit(1)
+def _died(exit_code: int) -> Outcome:
+    return Outcome(None, f"The process died with {exit_in_words(exit_code)}.")
 
 
-def _outcome(receiver: Connection, process: BaseProcess) -> Outcome:
-    try:
-        outcome: Outcome = receiver.recv()
-    except EOFError:
-        process.join()
-        why = "most likely memory ran out" if process.exitcode == -9 else "it left no message"
-        outcome = Outcome(None, f"The process died with exit code {process.exitcode}: {why}.")
-    receiver.close()
-    process.join()
-    return outcome
-
-
-def _told(error: Exception) -> str:
+def _failure(error: Exception) -> str:
     if isinstance(error, InputError):
         return str(error)
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):

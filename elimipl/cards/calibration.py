@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from bag_generators.errors import InputError
@@ -69,6 +68,8 @@ def fit_temperature(probabilities: np.ndarray, labels: np.ndarray) -> float:
     in Platt's scaling the target of the true class is (m+1)/(m+2) instead of 1: without it a few held-out bags that
     all happen to be right would ask for T = 0, a model that is always certain.
     """
+    from scipy.optimize import minimize_scalar  # slow to import, and predicting needs none of it
+
     probabilities, labels = _checked(probabilities, labels)
     m, k = probabilities.shape
     targets = np.full((m, k), 1 / ((m + 2) * (k - 1)))

@@ -15,11 +15,12 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from bag_generators.assets import assets
 from bag_generators.errors import InputError
 from bag_generators.storage import write_whole
 from elimipl.cards.card import Card
 
-SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "models"
+SHIPPED = assets("models")
 _RESTORE = "Restore it with “git checkout -- assets/models”, or train the model again."
 # What files of torch.save (a zip of pickles) and of plain pickle begin with.
 _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")

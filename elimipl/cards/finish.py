@@ -156,6 +156,7 @@ def _limits(predictor: Predictor, training: BagDataset, qualities: Sequence[Mapp
 
 def _arrays(fitted: Fitted) -> dict[str, np.ndarray]:
     """Everything of a fitted model that is a number: the network's parameters and the feature scaling."""
+    fitted.check_saveable()
     network = {f"network.{name}": value.cpu().numpy() for name, value in fitted.network.state_dict().items()}
     scaler = fitted.scaler
     return {

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import NoReturn
 
 COMMANDS = {
+    "app": "start the app and say where to open it",
     "bags": "turn a folder of class folders into a bag data set",
     "train": "train a model on a bag data set",
     "evaluate": "measure a method by repeated random splits, as the paper does",

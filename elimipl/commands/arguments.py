@@ -12,10 +12,10 @@ from typing import Any
 from tqdm import tqdm
 
 from bag_generators.errors import InputError
-from elimipl.config import CHOICES, Config
+from elimipl.config import PRESETS, Config
 from elimipl.data.candidates import Candidates
 from elimipl.data.matlab import load_bags
-from elimipl.dataset import BagDataset
+from elimipl.dataset import UNLABELLED, BagDataset
 from elimipl.model.device import resolve_device
 
 
@@ -49,18 +49,24 @@ def add_candidates(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=0.0,
         metavar="SIZE",
-        help="candidate sets of three simulated annotators, SIZE labels on average (left out: the paper's 2.08)",
+        help="candidate sets of three simulated annotators, SIZE labels on average (the paper's 2.08 unless given)",
     )
     parser.add_argument("--candidate-seed", type=int, default=0, metavar="SEED", help="seed of --r or --crowd")
 
 
 def load_data(path: Path) -> BagDataset:
     """The bags in a file of this program or of the authors."""
-    return load_bags(path) if path.suffix.lower() == ".mat" else BagDataset.load(path)
+    dataset = load_bags(path) if path.suffix.lower() == ".mat" else BagDataset.load(path)
+    if dataset.label_space == UNLABELLED:
+        raise InputError(
+            f"Nobody has labelled the bags in “{path}”.",
+            "Put the pictures into a folder for each class and use “python -m elimipl bags”.",
+        )
+    return dataset
 
 
 def candidates_from(args: argparse.Namespace) -> Candidates:
-    """The candidate sets asked for; left out, the data's own."""
+    """The candidate sets asked for; otherwise the data's own."""
     if args.r is not None:
         return Candidates("random", r=args.r, seed=args.candidate_seed)
     if args.crowd is not None:
@@ -69,12 +75,12 @@ def candidates_from(args: argparse.Namespace) -> Candidates:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--method", choices=CHOICES["method"], default="elimipl")
-    parser.add_argument("--preset", choices=CHOICES["preset"], default="default", help="settings to start from")
+    parser.add_argument("--method", choices=Config.choices("method"), default="elimipl")
+    parser.add_argument("--preset", choices=PRESETS, default="default", help="settings to start from")
     parser.add_argument("--epochs", type=int, metavar="T")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--lr", type=float, help="learning rate")
-    parser.add_argument("--batch", type=int, help="bags a step")
+    parser.add_argument("--batch", type=int, help="bags per step")
     parser.add_argument("--hidden", type=int, metavar="L", help="width of the embedding")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting of the training"

@@ -6,7 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from bag_generators import GENERATORS
+from bag_generators.bag_file import check_out
 from bag_generators.errors import printable
 from elimipl.commands import arguments
 from elimipl.data.tiles import bags_from_tiles, find_tiles
@@ -24,18 +27,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter of the generator"
     )
-    parser.add_argument("--labels", choices=_SPACES, help="label space (left out: the one the folder names fit)")
+    parser.add_argument("--labels", choices=_SPACES, help="label space (unless given, the one the folder names fit)")
     parser.add_argument("--source", default="", help="where the pictures come from, for the model card")
     parser.add_argument("--licence", default="", help="licence of the pictures, for the model card")
-    parser.add_argument("--workers", type=int, help="processes (left out: one a core)")
+    parser.add_argument("--workers", type=int, help="processes (unless given, as many as there are cores)")
     arguments.add_candidates(parser)
     arguments.add_quiet(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Build and write the data set; pictures that can't be used are named and left out (exit code 1)."""
+    check_out(args.out)
     label_space = _SPACES.get(args.labels)
-    paths, _, _ = find_tiles(args.folder, label_space)
+    paths, labels, space = find_tiles(args.folder, label_space)
+    candidates = arguments.candidates_from(args)
+    candidates.drawn_around(np.array(labels), space)  # refuses what can't be drawn before any bag is made
     with arguments.progress_bar(args, len(paths), "bags", "picture") as bar:
         built = bags_from_tiles(
             args.folder,
@@ -47,9 +53,10 @@ def run(args: argparse.Namespace) -> int:
             licence=args.licence,
             **{"stain": args.stain, **arguments.assignments(args.param)},
         )
-    dataset = arguments.candidates_from(args).given_to(built.dataset)
+    dataset = candidates.given_to(built.dataset)
     dataset.save(args.out)
     for path, error in built.refused:
         print(f"{printable(str(path))}: {error}", file=sys.stderr)
-    print(f"{args.out}: {dataset}, candidate sets of {dataset.candidates.sum(axis=1).mean():.2f} labels on average.")
+    average = dataset.candidates.sum(axis=1).mean()
+    print(f"{printable(str(args.out))}: {dataset}, candidate sets of {average:.2f} labels on average.")
     return 1 if built.refused else 0

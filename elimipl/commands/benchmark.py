@@ -15,9 +15,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from bag_generators.assets import WORK
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import DATA, SPLITS, VIEWS, Cell, study_cells
-from elimipl.benchmark.records import FILE, RESULTS, Records
+from elimipl.benchmark.records import FILE, Records
 from elimipl.benchmark.report import write_report
 from elimipl.benchmark.session import Session, to_do
 from elimipl.benchmark.sources import USUAL_PLACES, Places, Shelf, available
@@ -40,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--splits", type=int, default=SPLITS, metavar="N", help=f"splits of each cell, 1 to {SPLITS}")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the raw data (default: data)")
     parser.add_argument("--mat", type=Path, metavar="FOLDER", help="folder of the authors' .mat files, run as well")
-    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="folder of the results")
+    parser.add_argument(
+        "--results", type=Path, default=WORK / "benchmarks" / "results", metavar="FOLDER", help="folder of the results"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="splits side by side")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, mps or auto")
     arguments.add_quiet(parser)
@@ -94,7 +97,8 @@ def _wanted(args: argparse.Namespace) -> list[Cell]:
         if folder is not None and not folder.is_dir():
             raise InputError(f"There is no folder “{folder}”.", "Check the name.")
     resolve_device(args.device)
-    cells = [cell for view in views for cell in VIEWS[view].cells()] + (study_cells() if args.study else [])
+    added = [name for name in METHODS.added if name in (args.methods or ())]
+    cells = [cell for view in views for cell in VIEWS[view].cells(added)] + (study_cells() if args.study else [])
     return [
         cell
         for cell in dict.fromkeys(cells)

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--share", type=float, default=0.7, help="share of every class to train on")
     parser.add_argument("--split-seed", type=int, default=0, metavar="SEED")
     parser.add_argument("--index", type=Path, metavar="FOLDER", help="take the authors' split files instead")
-    parser.add_argument("--workers", type=int, help="processes (left out: one a core)")
+    parser.add_argument("--workers", type=int, help="processes (unless given, as many as there are cores)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments.add_quiet(parser)
 

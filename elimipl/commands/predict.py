@@ -9,8 +9,7 @@ from typing import Any
 
 from bag_generators import Bag
 from bag_generators.formats import in_words
-from bag_generators.parallel import generate_with_notes
-from bag_generators.worker import Outcome
+from bag_generators.parallel import Outcome, generate_with_notes
 from elimipl.commands import arguments
 from elimipl.predictor import Predictor
 from elimipl.scope import judge

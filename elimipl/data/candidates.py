@@ -9,6 +9,7 @@ import numpy as np
 from bag_generators.errors import InputError
 from elimipl.data.crowd import simulate, uniform_false_positives
 from elimipl.dataset import BagDataset
+from elimipl.labels import LabelSpace
 
 KINDS = ("own", "random", "crowd")
 
@@ -58,9 +59,15 @@ class Candidates:
         pictures, picture_of = np.unique(
             np.stack([dataset.groups, dataset.labels], axis=1), axis=0, return_inverse=True
         )
-        labels = pictures[:, 1]
-        if self.kind == "random":
-            made = uniform_false_positives(labels, dataset.n_classes, self.r, self.seed)
-        else:
-            made = simulate(labels, dataset.label_space, target_size=self.size, seed=self.seed).candidates
+        made = self.drawn_around(pictures[:, 1], dataset.label_space)
         return dataset.with_candidates(made[picture_of.reshape(-1)])
+
+    def drawn_around(self, labels: np.ndarray, label_space: LabelSpace) -> np.ndarray:
+        """Candidate sets (m, k) for pictures with these true labels; the label alone where the data has its own.
+
+        What can't be drawn is refused, so that a caller can ask before it makes any bags.
+        """
+        if self.kind == "crowd":
+            return simulate(labels, label_space, target_size=self.size, seed=self.seed).candidates
+        r = self.r if self.kind == "random" else 0
+        return uniform_false_positives(labels, len(label_space), r, self.seed)

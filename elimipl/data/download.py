@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bag_generators.errors import InputError
-from elimipl.data.http_files import BrokenOffError, open_url
+from elimipl.data.http_parts import BrokenOffError, open_url
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is (0 where nobody knows yet)."""

@@ -20,7 +20,7 @@ import numpy as np
 from bag_generators.errors import InputError
 from bag_generators.storage import write_whole
 from elimipl.data.download import Progress, download
-from elimipl.data.http_files import BrokenOffError, open_url
+from elimipl.data.http_parts import BrokenOffError, open_url
 from elimipl.data.remote_zip import RemoteFile, open_zip, read_member
 from elimipl.labels import TISSUE7
 

@@ -14,12 +14,14 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
-from bag_generators.formats import MOST_MAT_BYTES
+from bag_generators.formats import LEAST_MAT_BYTES, MOST_MAT_BYTES, MOST_MAT_CELLS, MOST_MAT_GROWTH
 
 _HEADER, _TAG = 128, 8
+_HEAD = 4096  # of a packed variable: enough for its flags, dimensions and name
 _MATRIX, _COMPRESSED = 14, 15
 _STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _CELLS = 1
@@ -30,6 +32,22 @@ _DEEPEST = 4  # cells in cells
 
 class DamagedError(ValueError):
     """The bytes are not what the format promises."""
+
+
+class TooLargeError(ValueError):
+    """The file unpacks to more than it may; the text says to what."""
+
+
+@dataclass
+class _Budget:
+    """How many more cells may be made: an empty one takes 8 bytes in the file and twenty times that in memory."""
+
+    cells: int
+
+    def take(self, count: int) -> None:
+        self.cells -= count
+        if self.cells < 0:
+            raise TooLargeError(f"more than {MOST_MAT_CELLS:,} cells")
 
 
 @dataclass(frozen=True)
@@ -53,17 +71,32 @@ def read_variable(content: bytes, name: str) -> np.ndarray | None:
     for element in _elements(memoryview(content)[_HEADER:], order):
         variable = element
         if element.kind == _COMPRESSED:
-            unpacker = zlib.decompressobj()
-            unpacked = unpacker.decompress(element.data, MOST_MAT_BYTES)
-            if not unpacker.eof:
-                raise DamagedError("a packed variable breaks off")
+            if not _is_called(name, memoryview(zlib.decompressobj().decompress(element.data, _HEAD))[_TAG:], order):
+                continue
+            unpacked = _unpacked(element.data, len(content))
             variable = next(_elements(memoryview(unpacked), order), element)
         if variable.kind != _MATRIX:
             raise DamagedError(f"an element of type {variable.kind} stands where a variable should")
-        parts = list(_elements(variable.data, order, most=3))
-        if len(parts) == 3 and bytes(parts[2].data) == name.encode():
-            return _matrix(variable.data, order, _DEEPEST)
+        if _is_called(name, variable.data, order):
+            return _matrix(variable.data, order, _DEEPEST, _Budget(MOST_MAT_CELLS))
     return None
+
+
+def _is_called(name: str, variable: memoryview, order: str) -> bool:
+    """Whether this is the name of a variable, of which only the beginning is needed."""
+    parts = list(_elements(variable, order, most=3))
+    return len(parts) == 3 and bytes(parts[2].data) == name.encode()
+
+
+def _unpacked(packed: memoryview, file_bytes: int) -> bytes:
+    most = min(MOST_MAT_BYTES, LEAST_MAT_BYTES + MOST_MAT_GROWTH * file_bytes)
+    unpacker = zlib.decompressobj()
+    unpacked = unpacker.decompress(packed, most)
+    if len(unpacked) == most and not unpacker.eof:
+        raise TooLargeError(f"more than {most // 2**20:,} MB")
+    if not unpacker.eof:
+        raise DamagedError("a packed variable breaks off")
+    return unpacked
 
 
 def _elements(data: memoryview, order: str, most: int | None = None) -> Iterator[_Element]:
@@ -89,7 +122,7 @@ def _elements(data: memoryview, order: str, most: int | None = None) -> Iterator
         yield _Element(kind, data[start : start + size])
 
 
-def _matrix(data: memoryview, order: str, deepest: int) -> np.ndarray:
+def _matrix(data: memoryview, order: str, deepest: int, budget: _Budget) -> np.ndarray:
     """The value of a variable or cell whose sub-elements are in `data`."""
     if not len(data):
         return np.empty((0, 0))
@@ -105,7 +138,8 @@ def _matrix(data: memoryview, order: str, deepest: int) -> np.ndarray:
     if kind == _CELLS:
         if deepest == 0:
             raise DamagedError("cells are nested too deeply")
-        inside = [_matrix(_cell(part), order, deepest - 1) for part in parts]
+        budget.take(count)
+        inside = [_matrix(_cell(part), order, deepest - 1, budget) for part in islice(parts, count + 1)]
         if len(inside) != count:
             raise DamagedError(f"{len(inside)} cells instead of {count}")
         cells = np.empty(count, dtype=object)

@@ -16,7 +16,7 @@ from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
 
 from bag_generators.errors import InputError
-from elimipl.data.mat5 import DamagedError, is_version_5, read_variable
+from elimipl.data.mat5 import DamagedError, TooLargeError, is_version_5, read_variable
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 
@@ -93,6 +93,10 @@ def _variable(path: Path, name: str) -> np.ndarray:
         raise InputError(f"“{path}” may not be read.", "Check the rights of the file.") from None
     except InputError:
         raise
+    except TooLargeError as error:
+        raise InputError(
+            f"“{path}” unpacks to {error}, far more than its size.", "Save it again without compression (-v6)."
+        ) from None
     except (DamagedError, zlib.error, OSError, MemoryError):
         raise InputError(f"“{path}” is not a whole MATLAB file.", "Copy or download it again.") from None
     if value is None:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import IO, BinaryIO, cast
 
 from bag_generators.errors import InputError
-from elimipl.data.http_files import BrokenOffError, open_url
+from elimipl.data.http_parts import BrokenOffError, open_url
 
 _TAIL = 1 << 16  # bytes at the end that hold the end record and often the whole directory
 _AHEAD = 1 << 23  # bytes fetched at most in one request of an expected stretch

@@ -9,11 +9,12 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from bag_generators.assets import assets
 from bag_generators.errors import InputError
 from bag_generators.validation import Record, Sha256, read_json, validated
 from elimipl.dataset import BagDataset
 
-BAGS_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "bags"
+BAGS_FOLDER = assets("bags")
 REPAIR = "Restore it with “git checkout -- assets/bags”, or make it anew with scripts/make_bag_sets.py."
 
 

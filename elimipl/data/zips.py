@@ -20,12 +20,15 @@ import numpy as np
 from bag_generators import Bag, InputError, generate, load
 from bag_generators.formats import (
     MAX_BYTES,
+    MAX_PIXELS,
     MOST_ZIP_BYTES,
     MOST_ZIP_CLASSES,
     MOST_ZIP_ENTRIES,
     MOST_ZIP_PICTURES,
+    MOST_ZIP_PIXELS,
     extensions,
 )
+from bag_generators.reading.header_size import stated_size
 from bag_generators.tissue.quality import measure
 from elimipl.data.tiles import space_of
 from elimipl.dataset import BagDataset
@@ -64,12 +67,10 @@ def bags_from_zip(
         kept: list[PurePosixPath] = []
         refused: list[tuple[str, InputError]] = []
         qualities: list[dict[str, float]] = []
-        left = MOST_ZIP_BYTES
+        _refuse_what_would_take_too_long(archive, [entry for entry, _ in pictures])
         for done, (entry, name) in enumerate(pictures, start=1):
-            pixels = _unpacked(archive, entry, min(MAX_BYTES, left))
-            left -= len(pixels)
             try:
-                image = load(pixels)
+                image = load(_unpacked(archive, entry, MAX_BYTES))
                 bags.append(generate(generator, image, **params))
                 qualities.append(measure(image).numbers())
                 kept.append(name)
@@ -124,6 +125,21 @@ def _pictures(archive: zipfile.ZipFile) -> list[tuple[zipfile.ZipInfo, PurePosix
     if any(len(label) > LONGEST_NAME or not label.isprintable() for label in classes):
         raise InputError("A class folder has a name that can't be shown.", f"Use at most {LONGEST_NAME} plain letters.")
     return sorted(found, key=lambda pair: str(pair[1]))
+
+
+def _refuse_what_would_take_too_long(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> None:
+    """Count bytes and stated pixels of all pictures before the first is decoded: all of them are taken or none."""
+    bytes_left, pixels_left = MOST_ZIP_BYTES, MOST_ZIP_PIXELS
+    for entry in entries:
+        content = _unpacked(archive, entry, min(MAX_BYTES, bytes_left))
+        bytes_left -= len(content)
+        width, height = stated_size(content) or (0, 0)
+        pixels_left -= width * height if width * height <= MAX_PIXELS else 0  # larger ones are not decoded at all
+        if pixels_left < 0:
+            raise InputError(
+                f"The pictures in the zip file have more than {MOST_ZIP_PIXELS // 10**6} million pixels together.",
+                "Send fewer or smaller pictures; for more use “python -m elimipl bags”.",
+            )
 
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes:

@@ -4,62 +4,48 @@
 >>> method.config(epochs=20, seed=3).epochs
 20
 
-A fitted method predicts: `method.fit(bags, config).predict(other_bags).accuracy(other_bags.labels)`.
+A fitted method predicts: `method.fit(bags, config).predict(other_bags).accuracy(other_bags.labels)`. Methods of others
+join by `register_method`, or from an installed package by the entry point `elimipl.methods`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
-from typing import Any, Literal, Protocol
-
-import numpy as np
+from typing import Any, Literal, Protocol, get_args
 
 from bag_generators.errors import InputError
+from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.methods import lws, miplgp, network, partial_label, pl_aggd, proden, rc
-from elimipl.methods.settings import Settings
+from elimipl.methods import lws, miplgp, networks, partial_label, pl_aggd, proden, rc
+from elimipl.model.inference import Predictions
+from elimipl.plugins import Registry
+from elimipl.settings import Settings
 from elimipl.training import loop
 from elimipl.training.reports import EpochReport
 
-__all__ = ["METHODS", "FittedMethod", "Method", "MethodConfig"]
+__all__ = [
+    "METHODS",
+    "FittedMethod",
+    "Method",
+    "network_method",
+    "network_methods",
+    "register_method",
+    "training_config",
+]
 
-
-class MethodConfig(Protocol):
-    """The settings of a method: frozen and validated."""
-
-    @property
-    def seed(self) -> int:
-        """What every random draw depends on."""
-
-    def replace(self, **changes: Any) -> MethodConfig:
-        """A copy with some settings changed, validated again."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-
-
-class BagPredictions(Protocol):
-    """What a method says about m bags."""
-
-    @property
-    def probabilities(self) -> np.ndarray:
-        """(m, k) float64."""
-
-    def accuracy(self, labels: np.ndarray) -> float | None:
-        """Share of bags whose most probable class is the label."""
+Family = Literal["MIPL", "PLL"]
 
 
 class FittedMethod(Protocol):
-    """A trained method. Those that have choices to tell of also have `notes`, a tuple of sentences."""
+    """A trained method. Those that explain their choices also have `notes`, a tuple of sentences."""
 
     @property
     def history(self) -> Sequence[EpochReport]:
         """What happened, epoch by epoch."""
 
-    def predict(self, dataset: BagDataset) -> BagPredictions:
+    def predict(self, dataset: BagDataset) -> Predictions:
         """Class probabilities of every bag."""
 
 
@@ -69,13 +55,18 @@ class Method:
 
     name: str
     title: str
-    family: Literal["MIPL", "PLL"]
+    family: Family
     """Whether it learns from bags of instances, or from one vector a bag."""
     summary: str
     config: Callable[..., Any]
-    """`config(**settings)`: a `MethodConfig`; what makes no sense is refused with a sentence."""
+    """`config(**settings)`: a `Settings`; what makes no sense is refused with a sentence."""
     fit: Callable[..., FittedMethod]
     """`fit(dataset, config, *, on_epoch=None, should_stop=None, device="auto")`."""
+
+    @property
+    def is_network(self) -> bool:
+        """Whether it trains the program's own network, so that it has attention, a card and a place on the pages."""
+        return self.fit is loop.fit
 
 
 def _fixed(settings: type[Settings], **fixed: str) -> Callable[..., Settings]:
@@ -92,8 +83,8 @@ def _fixed(settings: type[Settings], **fixed: str) -> Callable[..., Settings]:
 
 def _multi_instance_methods() -> list[Method]:
     paper = [
-        Method(name, name, "MIPL", summary, partial(network.paper_config, name), loop.fit)
-        for name, summary in network.SUMMARIES.items()
+        Method(name, name, "MIPL", summary, partial(networks.paper_config, name), loop.fit)
+        for name, summary in networks.SUMMARIES.items()
     ]
     gaussian = Method(
         "MIPLGP",
@@ -108,7 +99,7 @@ def _multi_instance_methods() -> list[Method]:
         "ELIMIPL with candidate entropy",
         "MIPL",
         "ELIMIPL with the entropy over the candidates as its sparsity loss, and the settings that measured best here.",
-        network.entropy_config,
+        networks.entropy_config,
         loop.fit,
     )
     return [*paper[:2], gaussian, *paper[2:], ours]
@@ -141,7 +132,51 @@ def _partial_label_methods() -> list[Method]:
     return methods
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {method.name: method for method in (*_multi_instance_methods(), *_partial_label_methods())}
+def _checked(method: Any) -> Method:
+    if not isinstance(method, Method) or not callable(method.config) or not callable(method.fit):
+        raise InputError(f"{method!r} is not a method.", "Give an elimipl.Method with a config and a fit.")
+    if method.family not in get_args(Family):
+        raise InputError(f"There is no family {method.family!r}.", f"Choose one of {', '.join(get_args(Family))}.")
+    return method
+
+
+METHODS: Registry[Method] = Registry(
+    "method",
+    "elimipl.methods",
+    ((method.name, method) for method in (*_multi_instance_methods(), *_partial_label_methods())),
+    _checked,
 )
-"""All methods by name, in the order of the paper's tables."""
+"""All methods by name, in the order of the paper's tables; registered ones follow."""
+
+
+def register_method(method: Method) -> None:
+    """Make a method known under its name: to the benchmark, and to the Train page if it is a network."""
+    METHODS.register(_checked(method).name, method)
+
+
+def network_method(name: str, summary: str, *, title: str = "", preset: str = "default", **fixed: Any) -> Method:
+    """A method that trains the program's own network with settings of its own, which win over others given later.
+
+    >>> network_method("Wide", "A wide embedding.", hidden=2048).config(hidden=8, epochs=5).hidden
+    2048
+    """
+
+    def config(*, preset: str = preset, **given: Any) -> Config:
+        return Config.preset(preset, **{**given, **fixed})
+
+    return Method(name, title or name, "MIPL", summary, config, loop.fit)
+
+
+def network_methods() -> tuple[str, ...]:
+    """The methods that a person can train on a page: the paper's, then registered ones."""
+    return (*networks.SUMMARIES, *(name for name in METHODS.added if METHODS[name].is_network))
+
+
+def training_config(name: str, **settings: Any) -> Config:
+    """Settings of one of `network_methods`, with the `default` preset where the method has none of its own."""
+    if name not in network_methods():
+        raise InputError(f"There is no method {name!r}.", f"Choose one of {', '.join(network_methods())}.")
+    if name in networks.SUMMARIES:
+        return networks.method_config(name, **settings)
+    config: Config = METHODS[name].config(**settings)
+    return config

@@ -3,46 +3,49 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import softplus
 
-with warnings.catch_warnings():  # GPyTorch's own use of a part of torch that is going away
-    warnings.simplefilter("ignore", FutureWarning)
-    from gpytorch.kernels import MaternKernel, ScaleKernel  # type: ignore[import-untyped]
-    from gpytorch.likelihoods.noise_models import HomoskedasticNoise  # type: ignore[import-untyped]
-    from gpytorch.means import ConstantMean  # type: ignore[import-untyped]
+_LEAST_NOISE = 1e-4
 
 
 class Prior(nn.Module):
-    """Scale(Matérn 5/2) for all classes, a constant mean for each, and one noise on top of the known noise."""
+    """Scaled Matérn 5/2 for all classes, a constant mean for each, and one noise on top of the known noise.
+
+    What has to be positive is the softplus of a free parameter that starts at 0.
+    """
 
     def __init__(self, classes: int, lengthscale: float) -> None:
         super().__init__()
-        self.kernel = ScaleKernel(MaternKernel(nu=2.5)).double()
-        self.kernel.base_kernel.lengthscale = lengthscale
-        self.mean = ConstantMean(batch_shape=torch.Size([classes])).double()
-        self.extra_noise = HomoskedasticNoise().double()
-
-    @property
-    def means(self) -> Tensor:
+        free = math.log(math.expm1(lengthscale)) if lengthscale < 30 else lengthscale  # softplus(x) ≈ x from there on
+        self.free_lengthscale = nn.Parameter(torch.tensor(free, dtype=torch.float64))
+        self.free_variance = nn.Parameter(torch.zeros((), dtype=torch.float64))
+        self.free_noise = nn.Parameter(torch.zeros((), dtype=torch.float64))
+        self.means = nn.Parameter(torch.zeros(classes, dtype=torch.float64))
         """The constant of every class, (C,)."""
-        return self.mean.constant
 
     @property
-    def noise(self) -> Tensor:
-        """The learned part of the noise, a variance, (1,)."""
-        return self.extra_noise.noise
+    def lengthscale(self) -> Tensor:
+        """How far apart inputs have to be to know little of each other."""
+        return softplus(self.free_lengthscale)
 
     @property
     def variance(self) -> Tensor:
         """k(x, x), the same for every x."""
-        return self.kernel.outputscale
+        return softplus(self.free_variance)
+
+    @property
+    def noise(self) -> Tensor:
+        """The learned part of the noise, a variance."""
+        return softplus(self.free_noise) + _LEAST_NOISE
 
     def covariance(self, x: Tensor, z: Tensor) -> Tensor:
-        """k(x, z), (n, m) for (n, d) and (m, d)."""
-        return self.kernel(x, z).to_dense()
+        """variance · (1 + t + t²/3) e^(−t) with t = √5 ‖x − z‖ / lengthscale; (n, m) for x (n, d) and z (m, d)."""
+        centre = x.mean(0)  # the same distances, with fewer digits lost
+        t = torch.cdist(x - centre, z - centre) * (math.sqrt(5) / self.lengthscale)
+        return self.variance * (1 + t + t.square() / 3) * (-t).exp()
 
 
 def median_distance(x: Tensor) -> float:

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from elimipl.methods.descent import Momentum
 from elimipl.methods.partial_label import PartialLabelConfig
-from elimipl.methods.settings import number
 from elimipl.model.losses import candidate_distribution
+from elimipl.settings import number
 
 
 @dataclass(frozen=True)

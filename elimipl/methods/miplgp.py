@@ -36,10 +36,9 @@ from elimipl.methods.gp_targets import (
     log_normal_targets,
 )
 from elimipl.methods.memory import usable_bytes
-from elimipl.methods.predictions import Predictions
-from elimipl.methods.settings import Settings, choice, number
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import one_thread
+from elimipl.model.inference import Predictions, one_thread
+from elimipl.settings import Settings, choice, number
 from elimipl.training.reports import EpochReport
 from elimipl.training.scaling import Scaler, fit_scaler
 

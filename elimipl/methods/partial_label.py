@@ -19,10 +19,9 @@ from elimipl.dataset import BagDataset
 from elimipl.methods.backbone import Backbone
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.descent import Descent
-from elimipl.methods.predictions import Predictions
-from elimipl.methods.settings import Settings, choice, number
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import one_thread, share_correct
+from elimipl.model.inference import Predictions, one_thread, share_correct
+from elimipl.settings import Settings, choice, number
 from elimipl.training.reports import EpochReport
 
 

@@ -20,11 +20,10 @@ from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.kernel_ridge import Gaussian, KernelRidge, squared_distances
 from elimipl.methods.memory import usable_bytes
 from elimipl.methods.neighbours import graph, local_gram, nearest, reconstruction_weights
-from elimipl.methods.predictions import Predictions
-from elimipl.methods.settings import Settings, choice, number
 from elimipl.methods.simplex import minimise, project_on_simplex
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import one_thread, share_correct
+from elimipl.model.inference import Predictions, one_thread, share_correct
+from elimipl.settings import Settings, choice, number
 from elimipl.training.reports import EpochReport
 
 

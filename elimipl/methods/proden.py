@@ -9,9 +9,9 @@ from torch import Tensor
 
 from elimipl.methods.descent import Momentum
 from elimipl.methods.partial_label import PartialLabelConfig
-from elimipl.methods.settings import number
 from elimipl.model.beliefs import initial_weights
 from elimipl.model.losses import candidate_distribution, mapping_loss
+from elimipl.settings import number
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from torch import Tensor
 from elimipl.methods.descent import Adam
 from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.methods.proden import WeightedCrossEntropy
-from elimipl.methods.settings import number
+from elimipl.settings import number
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,13 @@ def attention_pool(scores: Tensor, votes: Tensor, bag_of: Tensor, bags: int) -> 
     return _AttentionPool.apply(scores, votes, bag_of, bags)
 
 
+def softmax_by_bag(scores: Tensor, bag_of: Tensor, bags: int) -> Tensor:
+    """The attention (N,) of `attention_pool` alone, left to autograd."""
+    peak = scores.detach().new_full((bags,), -torch.inf).scatter_reduce(0, bag_of, scores.detach(), "amax")
+    raised = (scores - peak.index_select(0, bag_of)).exp()
+    return raised / scores.new_zeros(bags).index_add(0, bag_of, raised).index_select(0, bag_of)
+
+
 def _sum_by_bag(values: Tensor, bag_of: Tensor, bags: int) -> Tensor:
     return values.new_zeros((bags, *values.shape[1:])).index_add_(0, bag_of, values)
 

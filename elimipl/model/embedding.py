@@ -32,8 +32,20 @@ def embed_and_read(
     x (N, d), weight (l, d), bias (l,), readers (c, l), readers_bias (c,) → (N, c). Dropout is rounded to 1/256 and
     scales up what it keeps; without a generator nothing is dropped.
     """
-    kept = 256 - round(256 * dropout) if generator is not None else 256
-    return _EmbedAndRead.apply(x, weight, bias, readers, readers_bias, kept, generator)
+    return _EmbedAndRead.apply(x, weight, bias, readers, readers_bias, _kept(dropout, generator), generator)
+
+
+def drop(h: Tensor, dropout: float, generator: torch.Generator | None) -> Tensor:
+    """The dropout of `embed_and_read` alone, left to autograd; the same generator drops the same numbers."""
+    kept = _kept(dropout, generator)
+    if kept == 256 or generator is None:
+        return h
+    return h * keep_bits(h.numel(), kept, h.dtype, generator).view(h.shape).ne(0) * (256 / kept)
+
+
+def _kept(dropout: float, generator: torch.Generator | None) -> int:
+    """How many of 256 numbers stay."""
+    return 256 if generator is None else 256 - round(256 * dropout)
 
 
 def keep_bits(count: int, kept: int, dtype: torch.dtype, generator: torch.Generator) -> Tensor:

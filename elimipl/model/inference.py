@@ -18,19 +18,21 @@ _BAGS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Outputs:
-    """Predictions for m bags with N instances altogether."""
+class Predictions:
+    """What a method says about m bags with N instances altogether."""
 
-    probabilities: np.ndarray  # (m, k) float64, as the head gives them
-    attention: np.ndarray  # (N,) float64, sums to one in each bag
-    logits: np.ndarray  # (m, k) float64, the linear classifier's outputs
+    probabilities: np.ndarray  # (m, k) float64, as the head gives them; rows sum to one
+    attention: np.ndarray | None = None  # (N,) float64, sums to one in each bag; of networks only
+    embeddings: np.ndarray | None = None  # (m, l) float64, z of eq. 4; of networks, where it was asked for
 
     def accuracy(self, labels: np.ndarray) -> float | None:
         """Share of bags whose most probable class is the label; −1 labels don't count, None if all are."""
         return share_correct(self.probabilities, labels)
 
 
-def infer(network: Network, scaler: Scaler, instances: np.ndarray, sizes: np.ndarray) -> Outputs:
+def infer(
+    network: Network, scaler: Scaler, instances: np.ndarray, sizes: np.ndarray, *, embeddings: bool = False
+) -> Predictions:
     """Predict bags given as (N, d) unscaled instances, one bag after the other, and (m,) sizes."""
     if instances.ndim != 2 or instances.shape[1] != network.dim:
         raise InputError(
@@ -38,19 +40,29 @@ def infer(network: Network, scaler: Scaler, instances: np.ndarray, sizes: np.nda
             "Use bags made by the generator the model was trained on.",
         )
     place = network.embed.weight
-    bags = PackedBags.pack(scaler.transform(instances), np.asarray(sizes, np.int64), place.dtype, place.device)
-    return infer_packed(network, bags)
+    scaled = scaler.transform(instances, str(place.dtype).removeprefix("torch."))
+    bags = PackedBags.pack(scaled, np.asarray(sizes, np.int64), place.dtype, place.device)
+    return infer_packed(network, bags, embeddings=embeddings)
 
 
-def infer_packed(network: Network, bags: PackedBags) -> Outputs:
+def infer_packed(network: Network, bags: PackedBags, *, embeddings: bool = False) -> Predictions:
     """Predict bags that are standardised and on the network's device already."""
-    parts = []
+    if network.training:
+        network.eval()
+    probabilities, attention, z = [], [], []
     with torch.no_grad(), one_thread():
         for batch in bags.batches(_BAGS_AT_ONCE):
-            out = network(batch.x, batch.bag_of, batch.members.stop - batch.members.start)
-            parts.append((out.energies.double().softmax(1), out.attention.double(), out.logits.double()))
-    probabilities, attention, logits = (torch.cat(column).cpu().numpy() for column in zip(*parts, strict=True))
-    return Outputs(probabilities, attention, logits)
+            count = batch.members.stop - batch.members.start
+            out = network(batch.x, batch.bag_of, count)
+            probabilities.append(out.energies.double().softmax(1))
+            attention.append(out.attention.double())
+            if embeddings:
+                z.append(network.embeddings(batch.x, batch.bag_of, count).double())
+    return Predictions(_joined(probabilities), _joined(attention), _joined(z) if embeddings else None)
+
+
+def _joined(parts: list[torch.Tensor]) -> np.ndarray:
+    return torch.cat(parts).cpu().numpy()
 
 
 def share_correct(scores: np.ndarray, labels: np.ndarray) -> float | None:

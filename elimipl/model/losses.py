@@ -49,6 +49,18 @@ def loss_gradient(energies: Tensor, candidates: Tensor, weights: Tensor, config:
     return gradient / len(energies)
 
 
+def cli_loss(energies: Tensor, candidates: Tensor, weights: Tensor, config: Config) -> Tensor:
+    """Eq. 9 as printed, left to autograd: what `loss_gradient` has to be the derivative of."""
+    log_p = energies.log_softmax(1)
+    loss = mapping_loss(log_p, weights)
+    if _uses_sparsity(config):
+        sparsity = l1_sparsity if config.sparsity == "l1" else entropy_sparsity
+        loss = loss + config.mu * sparsity(log_p, candidates)
+    if config.gamma > 0:
+        loss = loss + config.gamma * inhibition_loss(log_p, candidates)
+    return loss
+
+
 def mapping_loss(log_p: Tensor, weights: Tensor) -> Tensor:
     """−(1/m) Σ_i Σ_{c∈S_i} w_ic log p_ic (eq. 5). Derivative: p − w."""
     return -(weights * log_p).sum() / len(log_p)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import NamedTuple
 
@@ -11,9 +12,9 @@ from torch.nn import functional
 
 from bag_generators.errors import InputError
 from elimipl.config import Config
-from elimipl.model.attention import attention_pool
+from elimipl.model.attention import attention_pool, softmax_by_bag
 from elimipl.model.context import with_context
-from elimipl.model.embedding import embed_and_read
+from elimipl.model.embedding import drop, embed_and_read
 
 SCORE_WIDTH = 128
 """Width of the MLP that maps gates to ξ in the authors' code."""
@@ -28,22 +29,29 @@ class BagOutputs(NamedTuple):
     energies: Tensor  # (B, k) what the softmax is taken of: the logits, or their sigmoid
     attention: Tensor  # (N,) a_j of eq. 3, one per instance, summing to one in each bag
     scores: Tensor  # (N,) ξ of eq. 2
+    embeddings: Tensor | None = None  # (B, l) z of eq. 4, of `as_printed` only
 
 
 class Network(nn.Module):
     """x (N, d) and the bag of every row → class energies and attention.
 
-    In the paper's symbols `embed` is ψ2, `gate_t` and `gate_s` are W_t and W_s, `score` is W, `classifier` is f.
+    In the paper's symbols `extractor` is ψ1, `embed` is ψ2, `gate_t` and `gate_s` are W_t and W_s, `score` is W,
+    `classifier` is f. A module given as `extractor`, (N, d) → (N, d'), takes the place of the one in the settings.
     """
 
-    def __init__(self, config: Config, dim: int, n_classes: int) -> None:
+    def __init__(self, config: Config, dim: int, n_classes: int, extractor: nn.Module | None = None) -> None:
         super().__init__()
         self.config = config
         self.dim = dim
         self.n_classes = n_classes
-        self.extractor = PictureExtractor(dim) if config.extractor == "cnn" else nn.Identity()
+        self.has_own_extractor = extractor is not None
+        if extractor is not None:
+            self.extractor = extractor.to(getattr(torch, config.dtype))
+            features = _tried_width(self.extractor, dim, getattr(torch, config.dtype))
+        else:
+            self.extractor = PictureExtractor(dim) if config.extractor == "cnn" else nn.Identity()
+            features = _extracted_width(config.extractor, dim)
         width = n_classes if config.gate == "shared" else config.gate_width
-        features = _extracted_width(config.extractor, dim)
         self.embed = nn.Linear(features, config.hidden)
         self.gate_t = nn.Linear(config.hidden, width)
         self.gate_s = nn.Linear(config.hidden, width) if config.gate == "two" else None
@@ -73,9 +81,30 @@ class Network(nn.Module):
         logits, attention = attention_pool(self._attention_logits(scores), votes, bag_of, bags)
         return BagOutputs(logits, self._energies(logits, training=generator is not None), attention, scores)
 
+    def as_printed(self, x: Tensor, bag_of: Tensor, bags: int, generator: torch.Generator | None = None) -> BagOutputs:
+        """Equations 1–4 one after the other, left to autograd: what `forward` has to equal, and z in the outputs."""
+        h = self.embed(self._extract(x, bag_of, bags)).relu()  # (N, l) eq. 1
+        h = drop(h, self.config.dropout, generator)
+        for_tanh = self.gate_t(h)
+        for_sigmoid = for_tanh if self.gate_s is None else self.gate_s(h)
+        scores = self.score(for_tanh.tanh() * for_sigmoid.sigmoid()).squeeze(1)  # (N,) eq. 2
+        attention = softmax_by_bag(self._attention_logits(scores), bag_of, bags)  # (N,) eq. 3
+        z = h.new_zeros(bags, h.shape[1]).index_add(0, bag_of, attention[:, None] * h)  # (B, l) eq. 4
+        logits = self.classifier(z)
+        return BagOutputs(logits, self._energies(logits, training=generator is not None), attention, scores, z)
+
+    def embeddings(self, x: Tensor, bag_of: Tensor, bags: int) -> Tensor:
+        """z of eq. 4, (B, l): what the classifier sees of each bag, without dropout."""
+        z = self.as_printed(x, bag_of, bags).embeddings
+        assert z is not None
+        return z
+
     def _extract(self, x: Tensor, bag_of: Tensor, bags: int) -> Tensor:
         """ψ1, eq. 1."""
-        return with_context(x, bag_of, bags) if self.config.extractor == "context" else self.extractor(x)
+        if self.config.extractor == "context" and not self.has_own_extractor:
+            return with_context(x, bag_of, bags)
+        extracted: Tensor = self.extractor(x)
+        return extracted
 
     def _attention_logits(self, scores: Tensor) -> Tensor:
         """What eq. 3 takes the softmax of. DEMIPL's sigm(ξ_j)/Σ sigm(ξ_j') is the softmax of log sigm(ξ)."""
@@ -94,6 +123,29 @@ def _extracted_width(extractor: str, dim: int) -> int:
     if extractor == "cnn":
         return PictureExtractor.width(dim)
     return 3 * dim if extractor == "context" else dim
+
+
+def _tried_width(extractor: nn.Module, dim: int, dtype: torch.dtype) -> int:
+    """Features an instance has after a module that somebody gives, found by trying it on two instances of zeros."""
+    training = extractor.training
+    place = next(iter(extractor.parameters()), torch.empty(0)).device
+    try:
+        with torch.no_grad():
+            tried = extractor.eval()(torch.zeros(2, dim, dtype=dtype, device=place))
+    except (RuntimeError, ValueError, TypeError, IndexError) as error:
+        raise InputError(
+            f"The extractor can't read instances of {dim} features: {error}.",
+            "Give a module that maps (N, d) instances to (N, d') features.",
+        ) from None
+    finally:
+        extractor.train(training)
+    if not isinstance(tried, Tensor) or tried.ndim != 2 or len(tried) != 2 or tried.shape[1] < 1:
+        found = f"the shape {tuple(tried.shape)}" if isinstance(tried, Tensor) else f"a {type(tried).__name__}"
+        raise InputError(
+            f"The extractor made {found} of 2 instances of {dim} features.",
+            "Give a module that maps (N, d) instances to (N, d') features.",
+        )
+    return tried.shape[1]
 
 
 class PictureExtractor(nn.Module):
@@ -125,13 +177,17 @@ class PictureExtractor(nn.Module):
         return functional.max_pool2d(self.second(low), 2).relu_().flatten(1)
 
 
-def build_network(config: Config, dim: int, n_classes: int) -> Network:
-    """A fresh network whose weights depend on `config.seed` alone: uniform in ±1/√fan_in, layer by layer."""
-    network = Network(config, dim, n_classes)
+def build_network(config: Config, dim: int, n_classes: int, extractor: nn.Module | None = None) -> Network:
+    """A fresh network whose weights depend on `config.seed` alone: uniform in ±1/√fan_in, layer by layer.
+
+    An `extractor` that is given is copied and keeps the weights it has.
+    """
+    network = Network(config, dim, n_classes, copy.deepcopy(extractor))
+    kept = set(network.extractor.modules()) if extractor is not None else set()
     generator = torch.Generator().manual_seed(config.seed)
     with torch.no_grad():
         for layer in network.modules():
-            if isinstance(layer, nn.Linear | nn.Conv2d):
+            if isinstance(layer, nn.Linear | nn.Conv2d) and layer not in kept:
                 bound = 1 / math.sqrt(layer.weight[0].numel())
                 for parameter in layer.parameters(recurse=False):
                     parameter.uniform_(-bound, bound, generator=generator)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from elimipl.dataset import LabelledBag
 
 
 class Batch(NamedTuple):
@@ -18,6 +20,28 @@ class Batch(NamedTuple):
     bag_of: Tensor  # (n,) the bag of each instance, counted from 0 within the batch
     members: slice  # which bags these are
     rows: slice  # which instances
+
+
+class CollatedBags(NamedTuple):
+    """Any b bags with altogether n instances, as a torch `DataLoader` hands them out."""
+
+    x: Tensor  # (n, d) float32, the instances of the first bag, then those of the second, …
+    bag_of: Tensor  # (n,) int64, the bag of each instance, counted from 0
+    candidates: Tensor  # (b, k) bool
+    labels: Tensor  # (b,) int64, −1 = unknown
+    names: tuple[str, ...]
+
+
+def collate_bags(bags: Sequence[LabelledBag]) -> CollatedBags:
+    """Join bags of different sizes: `DataLoader(dataset, batch_size=32, collate_fn=collate_bags)`."""
+    sizes = torch.tensor([len(bag.features) for bag in bags])
+    return CollatedBags(
+        x=torch.from_numpy(np.concatenate([bag.features for bag in bags])),
+        bag_of=torch.repeat_interleave(torch.arange(len(bags)), sizes),
+        candidates=torch.from_numpy(np.stack([bag.candidates for bag in bags])),
+        labels=torch.tensor([bag.label for bag in bags]),
+        names=tuple(bag.name for bag in bags),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,5 +94,5 @@ def _fingerprint(dataset: BagDataset) -> str:
     digest = hashlib.sha256()
     for array in (dataset.offsets, dataset.candidates, dataset.instances):
         digest.update(repr((array.shape, array.dtype.str)).encode())
-        digest.update(array.tobytes())
+        digest.update(array.data)
     return digest.hexdigest()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from bag_generators.errors import InputError
 from bag_generators.storage import check_writable
@@ -17,14 +17,14 @@ from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.model.beliefs import initial_weights, move_weights
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import Outputs, infer, infer_packed, one_thread, share_correct
-from elimipl.model.losses import attention_entropy_gradient, loss_gradient, loss_values
+from elimipl.model.inference import Predictions, infer, infer_packed, one_thread, share_correct
 from elimipl.model.network import BagOutputs, Network, build_network
+from elimipl.plugins import CLI, LOSSES, Loss, check_loss
 from elimipl.training.batching import Batch, PackedBags
 from elimipl.training.checkpoint import Checkpoint
-from elimipl.training.optimizer import FlatSGD
 from elimipl.training.reports import EpochReport, Snapshot
 from elimipl.training.scaling import Scaler, fit_scaler
+from elimipl.training.steps import FastSteps, PlainSteps, Steps
 
 CHECKPOINT_SECONDS = 5.0
 """A checkpoint is written at most this often, and always when training ends."""
@@ -47,15 +47,26 @@ class Fitted:
         """Whether training ended on request, before its last epoch."""
         return len(self.history) < self.config.epochs
 
-    def predict(self, dataset: BagDataset) -> Outputs:
-        """Class probabilities of every bag and attention of every instance."""
-        return infer(self.network, self.scaler, dataset.instances, dataset.sizes)
+    def predict(self, dataset: BagDataset, *, embeddings: bool = False) -> Predictions:
+        """Class probabilities of every bag and attention of every instance; with `embeddings` also z of every bag."""
+        return infer(self.network, self.scaler, dataset.instances, dataset.sizes, embeddings=embeddings)
+
+    def check_saveable(self) -> None:
+        """Refuse a model that its two files could not bring back."""
+        if self.network.has_own_extractor:
+            raise InputError(
+                "A model with an extractor of your own can't be saved: its card holds settings, not code.",
+                "Keep the weights with safetensors, or use one of the extractors in the settings.",
+            )
 
 
 def fit(
     dataset: BagDataset,
     config: Config,
     *,
+    extractor: nn.Module | None = None,
+    loss: Loss | None = None,
+    plain: bool = False,
     held_out: BagDataset | None = None,
     on_epoch: Callable[[EpochReport], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -65,14 +76,28 @@ def fit(
 ) -> Fitted:
     """Train on every bag of `dataset`; true labels are only reported on, never learned from.
 
-    `held_out` bags are predicted after every epoch. `on_epoch` hears of each epoch; `should_stop` is asked
-    after each. With `checkpoint` the state is saved as training goes, and `resume` takes it up again (or
-    starts, when there is none yet): the model is bit for bit that of an uninterrupted run. A place that can't be
-    written is refused before training; a disk that fills up later is told in the result, and training goes on.
-    On a CPU the same seed always gives the same model.
+    `extractor` is any module that maps standardised instances (N, d) to (N, d'); it takes the place of ψ1, is copied
+    and trained along from the weights it has. `loss` takes the place of eq. 9 (`elimipl.plugins.Loss` says what it is
+    called with); a registered one can be named in the settings instead. Either of them, or `plain`, trains by autograd
+    and `torch.optim.SGD`; otherwise derivatives are written out by hand, with the same result.
+
+    `held_out` bags are predicted after every epoch. `on_epoch` is called after each epoch with a report, which also
+    holds the network; `should_stop` is asked after each. With `checkpoint` the state is saved as training goes, and
+    `resume` continues from it (or starts, when there is none yet): the model is bit for bit that of an uninterrupted
+    run. A file that can't be written is refused before training; if a disk fills up later, training goes on and the
+    result says so. On a CPU the same seed always gives the same model.
     """
+    if loss is not None:
+        config = config.replace(loss=getattr(loss, "__name__", type(loss).__name__))
+    elif config.loss != CLI:
+        check_loss(config.loss)
+        loss = LOSSES[config.loss]
     with one_thread():
-        run = _Run(dataset, config, held_out, resolve_device(device, config.dtype))
+        place = resolve_device(device, config.dtype)
+        network = build_network(config, dataset.dim, dataset.n_classes, extractor).to(place)
+        by_hand = extractor is None and loss is None and not plain
+        steps = FastSteps(network, config) if by_hand else PlainSteps(network, config, loss)
+        run = _Run(dataset, config, held_out, network, steps)
         keeper = None if checkpoint is None else Checkpoint(Path(checkpoint), config, dataset)
         if keeper is not None and resume and keeper.path.exists():
             run.restore(*keeper.load())
@@ -87,16 +112,17 @@ def fit(
             stopped = should_stop is not None and should_stop()
             ends = stopped or report.epoch == config.epochs
             if keeper is not None and (ends or time.monotonic() - saved >= CHECKPOINT_SECONDS):
-                unsaved = _refusal(keeper, run)
+                unsaved = _save(keeper, run)
                 saved = time.monotonic()
     weights = run.weights.double().cpu().numpy()
     return Fitted(run.network, config, run.scaler, weights, tuple(run.history), unsaved)
 
 
-def _refusal(keeper: Checkpoint, run: _Run) -> InputError | None:
-    """Save a checkpoint; why it could not be saved. A full disk is no reason to throw away what was learned."""
+def _save(keeper: Checkpoint, run: _Run) -> InputError | None:
+    """Save a checkpoint, or say why it could not be: a full disk is no reason to throw away what was learned."""
+    copies = {name: value.clone(memory_format=torch.contiguous_format) for name, value in run.tensors().items()}
     try:
-        keeper.save(run.tensors(), run.history)
+        keeper.save(copies, run.history)
     except InputError as error:
         return error
     return None
@@ -105,52 +131,55 @@ def _refusal(keeper: Checkpoint, run: _Run) -> InputError | None:
 class _Run:
     """One training run on one device."""
 
-    def __init__(self, dataset: BagDataset, config: Config, held_out: BagDataset | None, device: torch.device) -> None:
-        self.config = config
-        self.device = device
+    def __init__(
+        self, dataset: BagDataset, config: Config, held_out: BagDataset | None, network: Network, steps: Steps
+    ) -> None:
+        self.config, self.network, self.steps = config, network, steps
+        self.device = device = network.embed.weight.device
         self.labels = dataset.labels
         self.scaler = fit_scaler(dataset.instances, config.scaling)
         self.bags = self._pack(dataset)
         self.held_out = None if held_out is None else (self._pack(held_out), held_out.labels)
         self.candidates = torch.tensor(dataset.candidates, device=device)
         self.weights = initial_weights(self.candidates, self.bags.x.dtype)
-        self.network = build_network(config, dataset.dim, dataset.n_classes).to(device)
-        self.optimizer = FlatSGD(self.network, config.momentum, config.nesterov, config.weight_decay, config.clip)
         self.history: list[EpochReport] = []
 
     def _pack(self, dataset: BagDataset) -> PackedBags:
-        scaled = self.scaler.transform(dataset.instances)
+        scaled = self.scaler.transform(dataset.instances, self.config.dtype)
         return PackedBags.pack(scaled, dataset.sizes, getattr(torch, self.config.dtype), self.device)
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that training has moved so far."""
-        optimizer = self.optimizer
-        return {
-            "parameters": optimizer.parameters,
-            "velocity": optimizer.velocity,
-            "weights": self.weights,
-        }
+        return {**self.steps.tensors(), "weights": self.weights}
 
     def restore(self, tensors: dict[str, Tensor], history: list[EpochReport]) -> None:
-        """Take up the state of an earlier run."""
-        for name, tensor in self.tensors().items():
+        """Continue from the state of an earlier run."""
+        here = self.tensors()
+        if _shapes(here) != _shapes(tensors):
+            raise InputError(
+                "The checkpoint belongs to another network.",
+                "Resume with the same extractor and in the same way, or start without resuming.",
+            )
+        for name, tensor in here.items():
             tensor.copy_(tensors[name])
         self.history = history
 
     def epoch(self, epoch: int, with_snapshot: bool) -> EpochReport:
         """Every bag once, in an order and with a dropout that depend on (seed, epoch) alone."""
         began = time.perf_counter()
-        generator = torch.Generator(self.device).manual_seed(_epoch_seed(self.config.seed, epoch))
+        seed = _epoch_seed(self.config.seed, epoch)
+        generator = torch.Generator(self.device).manual_seed(seed)
         order = torch.randperm(len(self.labels), generator=generator, device=self.device)
         bags, candidates, weights = self.bags.reordered(order), self.candidates[order], self.weights[order]
         in_loss = torch.empty_like(weights)
         energies, scores = torch.empty_like(weights), bags.x.new_empty(len(bags.x))
-        for batch in bags.batches(self.config.batch):
-            some = batch.members
-            out = self._step(batch, candidates[some], weights[some], in_loss[some], epoch, generator)
-            energies[some], scores[batch.rows] = out.energies.detach(), out.scores.detach()
+        with self.steps.epoch(seed):
+            for batch in bags.batches(self.config.batch):
+                some = batch.members
+                out = self._step(batch, candidates[some], weights[some], in_loss[some], epoch, generator)
+                energies[some], scores[batch.rows] = out.energies.detach(), out.scores.detach()
         self.weights[order] = weights
-        losses = loss_values(energies, scores, candidates, in_loss, self.config)
+        losses = self.steps.losses(energies, scores, candidates, in_loss)
         if not np.isfinite(losses["total"]):
             raise InputError(
                 f"Training broke down in epoch {epoch}: the loss is no longer a finite number.",
@@ -167,7 +196,7 @@ class _Run:
             disambiguation_accuracy=share_correct(belief, self.labels),
             lr=self.config.learning_rate(epoch),
             seconds=time.perf_counter() - began,
-            snapshot=Snapshot(probabilities, belief.copy()) if with_snapshot else None,
+            snapshot=Snapshot(probabilities, belief.copy(), self.network) if with_snapshot else None,
         )
 
     def _step(
@@ -181,20 +210,14 @@ class _Run:
     ) -> BagOutputs:
         """One gradient step. Moves `weights` by eq. 6 and notes in `in_loss` those that the loss used."""
         config = self.config
-        out = self.network(batch.x, batch.bag_of, len(candidates), generator)
+        out = self.steps.outputs(batch, len(candidates), generator)
         if config.update == "after_loss":
             in_loss.copy_(weights)
         if config.mapping == "momentum":
             move_weights(weights, out.energies.detach(), candidates, config.rho(epoch))
         if config.update == "before_loss":
             in_loss.copy_(weights)
-        outputs = [out.energies]
-        gradients = [loss_gradient(out.energies, candidates, in_loss, config)]
-        if config.attention_entropy > 0:
-            outputs.append(out.scores)
-            slope = attention_entropy_gradient(out.scores.detach(), len(candidates))
-            gradients.append(slope * config.attention_entropy)
-        self.optimizer.step(outputs, gradients, config.learning_rate(epoch))
+        self.steps.descend(out, candidates, in_loss, config.learning_rate(epoch))
         return out
 
     def _held_out_accuracy(self) -> float | None:
@@ -202,6 +225,10 @@ class _Run:
             return None
         bags, labels = self.held_out
         return infer_packed(self.network, bags).accuracy(labels)
+
+
+def _shapes(tensors: dict[str, Tensor]) -> dict[str, torch.Size]:
+    return {name: value.shape for name, value in tensors.items()}
 
 
 def _epoch_seed(seed: int, epoch: int) -> int:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
+from bag_generators.errors import InputError
+from bag_generators.pool import in_processes, number_of_workers
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
+from elimipl.labels import LabelSpace
 from elimipl.training.loop import fit
 from elimipl.training.splits import Split, stratified_splits
 
@@ -68,9 +72,10 @@ def evaluate(
 ) -> ProtocolResult:
     """Train and test on every split, split i with seed `config.seed` + i.
 
-    `workers` processes (default: one a core; 1 stays in this process) each take one split at a time on one
-    thread. `on_split` hears of each split as it ends. To take up an interrupted protocol again, give the
-    splits that are `done` by index; they are not run again. The accuracies don't depend on `workers`.
+    `workers` processes (default: as many as there are cores; 1 stays in this process) each take one split at a
+    time on one thread, and share the instances. `on_split` hears of each split as it ends. To continue an
+    interrupted protocol, give the splits that are `done` by index; they are not run again. The accuracies don't
+    depend on `workers`.
     """
     began = time.perf_counter()
     results = dict(done or {})
@@ -92,15 +97,16 @@ def _results(
     device: str,
 ) -> Iterator[SplitResult]:
     """The results of the splits `todo`, as they come."""
-    count = min(workers or os.cpu_count() or 1, len(todo))
-    if count <= 1:
+    count = number_of_workers(workers, len(todo))
+    if count == 1:
         for index in todo:
             yield _run_split(dataset, config, splits[index], index, device)
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, context, _receive, (dataset, config, device)) as pool:
-        for future in as_completed([pool.submit(_run_received, splits[index], index) for index in todo]):
-            yield future.result()
+    with _shared_file(dataset) as path:
+        labelled = dataset.offsets, dataset.candidates, dataset.labels, dataset.label_space
+        shared = path, labelled, config, {index: splits[index] for index in todo}, device
+        for _, result in in_processes(_run_shared_split, todo, count, shared=shared, in_order=False):
+            yield result
 
 
 def _run_split(dataset: BagDataset, config: Config, split: Split, index: int, device: str) -> SplitResult:
@@ -114,15 +120,36 @@ def _run_split(dataset: BagDataset, config: Config, split: Split, index: int, de
     )
 
 
-_received: tuple[BagDataset, Config, str]
-"""What a worker process works on, sent once when it starts."""
+@contextmanager
+def _shared_file(dataset: BagDataset) -> Iterator[Path]:
+    """The instances in a temporary file: mapped into memory, all workers share one copy, and none is sent any."""
+    with tempfile.TemporaryDirectory(prefix="elimipl-") as folder:
+        path = Path(folder) / "instances.npy"
+        try:
+            np.save(path, dataset.instances)
+        except OSError as error:
+            raise InputError(
+                f"There is no room to share the bags between processes ({error.strerror}).",
+                "Free space for temporary files, or use one worker.",
+            ) from None
+        yield path
 
 
-def _receive(dataset: BagDataset, config: Config, device: str) -> None:
-    global _received
-    _received = dataset, config, device
+def _run_shared_split(
+    path: Path,
+    labelled: tuple[np.ndarray, np.ndarray, np.ndarray, LabelSpace],
+    config: Config,
+    splits: Mapping[int, Split],
+    device: str,
+    index: int,
+) -> SplitResult:
+    offsets, candidates, labels, label_space = labelled
+    dataset = BagDataset(_mapped(path), offsets, candidates, labels, label_space)
+    return _run_split(dataset, config, splits[index], index, device)
 
 
-def _run_received(split: Split, index: int) -> SplitResult:
-    dataset, config, device = _received
-    return _run_split(dataset, config, split, index, device)
+@lru_cache(maxsize=1)
+def _mapped(path: Path) -> np.ndarray:
+    """The instances that `_shared_file` wrote, (N, d) float32, read from the file as they are needed."""
+    instances: np.ndarray = np.load(path, mmap_mode="r")
+    return instances

@@ -1,7 +1,12 @@
-"""Feature standardisation, fitted on the training bags only and carried along with the model."""
+"""Feature standardisation, fitted on the training bags only and carried along with the model.
+
+Both directions work on a part of the instances at a time, in float64: a whole float64 copy would take twice the memory
+of the data itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +14,7 @@ import numpy as np
 ROBUST_LIMIT = 5.0
 """Robust scores are cut at ± this many (normal-equivalent) standard deviations."""
 _IQR_OF_A_NORMAL = 1.3489795
+_NUMBERS_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,10 +25,14 @@ class Scaler:
     scale: np.ndarray  # (d,) float64, never 0
     limit: float = float("inf")
 
-    def transform(self, instances: np.ndarray) -> np.ndarray:
-        """Standardised float64 copy of (n, d) instances."""
-        scaled = (np.asarray(instances, np.float64) - self.shift) / self.scale
-        return np.clip(scaled, -self.limit, self.limit) if np.isfinite(self.limit) else scaled
+    def transform(self, instances: np.ndarray, dtype: str = "float64") -> np.ndarray:
+        """Standardised copy of (n, d) instances, computed in float64 and stored as `dtype`."""
+        n, dim = instances.shape
+        scaled = np.empty((n, dim), dtype)
+        for rows in _parts(n, dim):
+            part = (np.asarray(instances[rows], np.float64) - self.shift) / self.scale
+            scaled[rows] = np.clip(part, -self.limit, self.limit, out=part) if np.isfinite(self.limit) else part
+        return scaled
 
 
 def fit_scaler(instances: np.ndarray, kind: str) -> Scaler:
@@ -32,16 +42,28 @@ def fit_scaler(instances: np.ndarray, kind: str) -> Scaler:
     interquartile range, with far outliers cut; `global` one mean and one deviation for all features, which
     keeps the contrast between the pixels of a picture. A feature that never varies is only centred.
     """
-    values = np.asarray(instances, np.float64)
-    dim = values.shape[1]
+    n, dim = instances.shape
     if kind == "none":
         return Scaler(np.zeros(dim), np.ones(dim))
     if kind == "global":
-        return Scaler(np.full(dim, values.mean()), np.full(dim, _usable(values.std())))
-    if kind == "robust":
-        low, middle, high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
-        return Scaler(middle, _usable((high - low) / _IQR_OF_A_NORMAL), ROBUST_LIMIT)
-    return Scaler(values.mean(0), _usable(values.std(0)))
+        mean = instances.mean(dtype=np.float64)
+        squares = sum(float(np.square(instances[rows] - mean).sum()) for rows in _parts(n, dim))
+        return Scaler(np.full(dim, mean), np.full(dim, _usable(np.sqrt(squares / instances.size))))
+    shift, scale = np.empty(dim), np.empty(dim)
+    for some in _parts(dim, n):
+        values = np.asarray(instances[:, some], np.float64, order="C")
+        if kind == "robust":
+            low, shift[some], high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
+            scale[some] = (high - low) / _IQR_OF_A_NORMAL
+        else:
+            shift[some], scale[some] = values.mean(0), values.std(0)
+    return Scaler(shift, _usable(scale), ROBUST_LIMIT if kind == "robust" else float("inf"))
+
+
+def _parts(length: int, width: int) -> Iterator[slice]:
+    """Slices of a side of a table that cover about `_NUMBERS_AT_ONCE` numbers each."""
+    step = max(2, _NUMBERS_AT_ONCE // max(width, 1))  # one column alone would be summed in another order
+    return (slice(start, start + step) for start in range(0, length, step))
 
 
 def _usable(scale: np.ndarray | np.floating) -> np.ndarray:

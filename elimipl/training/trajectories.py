@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from bag_generators.assets import assets
 from bag_generators.errors import InputError
 from bag_generators.storage import ForeignFileError, read_tensors, write_tensors
 from bag_generators.validation import Record, plain, validated
 from elimipl.labels import LabelSpace
 
-TRAJECTORIES_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "trajectories"
+TRAJECTORIES_FOLDER = assets("trajectories")
 LOSSES = ("mapping", "sparsity", "inhibition", "attention", "total")
 ACCURACIES = ("train_accuracy", "held_out_accuracy", "disambiguation_accuracy")
 _METADATA_KEY = "elimipl.trajectories"

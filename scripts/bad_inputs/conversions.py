@@ -113,7 +113,7 @@ NOTED = {
     ),
     "profile-of-garbage.jpg": (
         lambda: encoded("JPEG", icc_profile=b"not a profile" * 20),
-        "profile in the file can't be",
+        "profile in the file can't",
     ),
     "four-pages.tif": (lambda: _pages(4), "4 pages; page 1 was used"),
     "endless-pages.tif": (lambda: _pages(150), "more than 100 pages; page 1 was used"),

@@ -149,6 +149,24 @@ def tiff_of_tags(count: int) -> bytes:
     return b"II*\0\x08\0\0\0" + struct.pack("<H", count) + entries + bytes(4)
 
 
+def tiff_with_entries(data: bytes, more: list[tuple[int, int, int, Any]]) -> bytes:
+    """A little-endian TIFF with further tags: (tag, type, count, value), where bytes are put behind the file.
+
+    Where the value is None it is the one before.
+    """
+    start = struct.unpack_from("<I", data, 4)[0]
+    count = struct.unpack_from("<H", data, start)[0]
+    entries = [struct.unpack_from("<HHII", data, start + 2 + 12 * i) for i in range(count)]
+    place, behind = len(data), []
+    for tag, kind, length, value in more:
+        if isinstance(value, bytes):
+            behind.append(value)
+            place, value = place + len(value), place
+        entries.append((tag, kind, length, entries[-1][3] if value is None else value))
+    table = struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *entry) for entry in sorted(entries))
+    return data[:4] + struct.pack("<I", place) + b"".join([data[8:], *behind, table, bytes(4)])
+
+
 def zipped(name: str = "word/document.xml") -> bytes:
     """A ZIP archive, as an Office document is one."""
     file = io.BytesIO()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from scripts.bad_inputs import conversions, damaged, foreign, hostile, scenes
+from scripts.bad_inputs import conversions, damaged, foreign, hostile, metadata, scenes
 
 
 class Outcome(Enum):
@@ -38,8 +38,11 @@ INPUTS: tuple[BadInput, ...] = (
     *_rows(Outcome.REFUSED, damaged.FILES),
     *_rows(Outcome.REFUSED, hostile.FILES),
     *_rows(Outcome.REFUSED, conversions.REFUSED),
+    *_rows(Outcome.REFUSED, metadata.REFUSED),
     *_rows(Outcome.UNFIT, conversions.UNFIT),
     *_rows(Outcome.NOTED, conversions.NOTED),
+    *_rows(Outcome.NOTED, metadata.NOTED),
     *_rows(Outcome.TAKEN, conversions.TAKEN),
+    *_rows(Outcome.TAKEN, metadata.TAKEN),
     *_rows(Outcome.DOUBTED, scenes.FILES),
 )

@@ -1,18 +1,15 @@
 """Bags of a folder of real tiles, with label-preserving copies, made once and kept under runs/."""
 
 import hashlib
-import multiprocessing
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-import cv2
 import numpy as np
 from tqdm import tqdm
 
 from bag_generators import TissueImage, generate, load
+from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.tissue.augment import augmented
 from bag_generators.tissue.quality import measure
 from elimipl.data.tiles import find_tiles
@@ -53,12 +50,11 @@ def tile_bags(
     if kept.exists():
         return BagDataset.load(kept)
     work = [(int(i), str(paths[i])) for i in chosen]
-    make = partial(_bags_of_tile, generator=generator, stain=stain, copies=copies)
     made = []
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-        for bags in pool.map(make, work, chunksize=16):
-            made.append(bags)
-            progress(len(made), len(work))
+    shared = (generator, stain, copies)
+    for _, bags in in_processes(_bags_of_tile, work, number_of_workers(None, len(work)), shared=shared, ahead=4):
+        made.append(bags)
+        progress(len(made), len(work))
     params = {"stain": stain}
     features = [bags[copy] for copy in range(copies + 1) for bags in made]
     dataset = BagDataset.from_bags(
@@ -77,8 +73,7 @@ def tile_bags(
     return dataset
 
 
-def _bags_of_tile(tile: tuple[int, str], generator: str, stain: str, copies: int) -> list[np.ndarray]:
-    cv2.setNumThreads(1)
+def _bags_of_tile(generator: str, stain: str, copies: int, tile: tuple[int, str]) -> list[np.ndarray]:
     index, path = tile
     image = load(path)
     rng = np.random.default_rng([index, 20241])

@@ -1,6 +1,7 @@
 """`python -m bag_generators`: its three forms of output and its exit codes."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from bag_generators import bag_file
 from bag_generators.__main__ import main
 from bag_generators.image import load
 from bag_generators.registry import GENERATORS, generate
@@ -83,46 +85,45 @@ def test_json_holds_the_bag_exactly(folder, broken, name, capsys):
     assert said["notes"] == []
 
 
-def test_out_writes_flat_arrays_that_need_no_pickle(folder, broken, capsys):
-    out = folder / "bags.npz"
+def test_out_writes_a_bag_file_with_all_there_is_to_know(folder, broken, capsys):
+    out = folder / "bags.safetensors"
     assert main([str(folder), "--generator", "kmeansseg", "--out", str(out)]) == 1
     assert f"3 bags are in {out}." in capsys.readouterr().err
-    with np.load(out, allow_pickle=False) as arrays:
-        names = [Path(name).name for name in arrays["names"]]
-        assert names == ["a.JPG", "b.png", "c.tif"]
-        for i, name in enumerate(arrays["names"]):
-            bag = generate("kmeansseg", load(Path(name)))
-            rows = slice(arrays["offsets"][i], arrays["offsets"][i + 1])
-            assert np.array_equal(arrays["features"][rows], bag.features)
-            assert [tuple(box) for box in arrays["boxes"][rows]] == [bag.regions.box(j) for j in range(len(bag))]
-            assert arrays["image_sha256"][i] == bag.image_sha256
-        assert len(arrays["features"]) == len(arrays["boxes"]) == arrays["offsets"][-1]
-        assert arrays["features"].dtype == np.float32
-        assert arrays["generator"] == "kmeansseg"
-        assert json.loads(str(arrays["params"])) == generate("kmeansseg", load(folder / "b.png")).params
-        assert tuple(arrays["feature_names"]) == GENERATORS["kmeansseg"].feature_names
-        assert [Path(name).name for name in arrays["failed"]] == ["broken.png"]
-        assert "incomplete or damaged" in arrays["reasons"][0]
+    file = bag_file.read(out)
+    assert [Path(name).name for name in file.names] == ["a.JPG", "b.png", "c.tif"]
+    for i, name in enumerate(file.names):
+        bag = generate("kmeansseg", load(Path(name)))
+        rows = slice(file.offsets[i], file.offsets[i + 1])
+        assert np.array_equal(file.instances[rows], bag.features)
+        assert [tuple(box) for box in file.boxes[rows]] == [bag.regions.box(j) for j in range(len(bag))]
+        assert file.image_sha256[i] == bag.image_sha256
+    assert len(file.instances) == len(file.boxes) == file.offsets[-1]
+    assert file.instances.dtype == np.float32
+    assert file.generator == "kmeansseg"
+    assert file.params == generate("kmeansseg", load(folder / "b.png")).params
+    assert file.feature_names == GENERATORS["kmeansseg"].feature_names
+    assert [Path(name).name for name in file.failed] == ["broken.png"]
+    assert "incomplete or damaged" in file.reasons[0]
+    assert file.label_space is None
 
 
-def test_out_of_nothing_but_broken_files_is_an_archive_of_no_bags(folder, broken):
-    assert main([str(broken), "--out", str(folder / "bags.npz")]) == 1
-    with np.load(folder / "bags.npz") as arrays:
-        assert (len(arrays["names"]), arrays["offsets"].tolist(), len(arrays["failed"])) == (0, [0], 1)
+def test_out_of_nothing_but_broken_files_is_a_file_of_no_bags(folder, broken):
+    assert main([str(broken), "--out", str(folder / "bags.safetensors")]) == 1
+    file = bag_file.read(folder / "bags.safetensors")
+    assert (len(file.names), file.offsets.tolist(), len(file.failed)) == (0, [0], 1)
 
 
 def test_out_replaces_a_file_whole_or_not_at_all(folder, monkeypatch, capsys):
-    out = folder / "bags.npz"
+    out = folder / "bags.safetensors"
     out.write_bytes(b"the old one")
 
-    def full(file, **_):
-        file.write(b"half of the new o")
+    def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savez", full)
+    monkeypatch.setattr("os.fsync", full)
     assert main([str(folder / "b.png"), "--out", str(out)]) == 2
     assert out.read_bytes() == b"the old one"
-    assert "can't be written: No space left on device." in capsys.readouterr().err
+    assert "(No space left on device)" in capsys.readouterr().err
     assert [file.name for file in folder.iterdir() if "tmp" in file.name] == []
 
 
@@ -138,8 +139,9 @@ def test_list_names_the_generators(capsys):
         (["{folder}/b.png", "--generator", "rows"], "There is no generator called 'rows'. Choose one of 'row', "),
         (["{folder}/b.png", "--workers", "0"], "0 workers can't do anything. Ask for at least 1."),
         (["{folder}/empty"], "empty”. Name another folder."),
-        (["{folder}/b.png", "--out", "{folder}/nowhere/bags.npz"], "can't be written. Name a file in an existing"),
-        (["{folder}/b.png", "--out", "{folder}"], "can't be written. Name a file in an existing"),
+        (["{folder}/b.png", "--out", "{folder}/nowhere/bags.safetensors"], "there is no folder"),
+        (["{folder}/b.png", "--out", "{folder}"], "that is a folder. Add the name of a file."),
+        (["{folder}/b.png", "--out", "{folder}/bags.npz"], "Name the file “bags.safetensors” instead."),
     ],
 )
 def test_wrong_usage_is_one_sentence_and_code_2(folder, arguments, words, capsys):
@@ -151,10 +153,31 @@ def test_wrong_usage_is_one_sentence_and_code_2(folder, arguments, words, capsys
     assert shown.out == ""
 
 
-def test_json_and_out_exclude_each_other(capsys):
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["b.png", "--json", "--out", "bags.safetensors"], "--out: not allowed with argument --json"),
+        (["b.png", "--workers", "many"], "invalid int value"),
+        (["b.png", "--colour", "red"], "nrecognized arguments"),
+    ],
+)
+def test_options_that_can_not_be_are_one_sentence(arguments, words, capsys):
     with pytest.raises(SystemExit, match="2"):
-        main(["b.png", "--json", "--out", "bags.npz"])
-    assert "not allowed with argument" in capsys.readouterr().err
+        main(arguments)
+    said = capsys.readouterr().err
+    assert words in said
+    assert "usage" not in said
+    assert said.count("\n") == 1
+    assert said.endswith("Run “python -m bag_generators --help” to see what can be given.\n")
+
+
+def test_a_name_that_is_not_utf8_costs_nothing(folder, capsys):
+    name = os.fsencode(folder) + b"/caf\xe9.png"
+    Path(os.fsdecode(name)).write_bytes((folder / "b.png").read_bytes())
+    out = folder / "bags.safetensors"
+    assert main([str(folder), "--out", str(out)]) == 0
+    assert "caf�.png" in [Path(name).name for name in bag_file.read(out).names]
+    assert b"caf\xe9.png" in out.read_bytes()
 
 
 def test_as_a_command_with_workers_and_a_reader_that_leaves(folder):

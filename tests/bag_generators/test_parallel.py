@@ -1,14 +1,16 @@
 """Many files at once: order, equality with one process, and what happens when a file or a worker breaks."""
 
+import importlib
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from bag_generators import parallel
+from bag_generators import pool, registry
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.image import load
@@ -49,8 +51,8 @@ def started(monkeypatch):
 def patched_worker(load_of_path):
     """A worker whose loader is replaced by an expression of `path` and `load`."""
     return (
-        "import os, sys; from bag_generators import worker; load = worker.load;"
-        f"worker.load = lambda path: {load_of_path}; worker.serve(int(sys.argv[1]))"
+        "import os, sys; from bag_generators import parallel, worker; load = parallel.load;"
+        f"parallel.load = lambda path: {load_of_path}; worker.serve(int(sys.argv[1]))"
     )
 
 
@@ -117,30 +119,30 @@ def test_wrong_arguments_are_refused_before_the_first_file(arguments, words):
 
 
 def test_a_file_that_kills_its_worker_is_a_reason_and_the_rest_goes_on(pictures, monkeypatch):
-    monkeypatch.setattr(parallel, "_WORKER_PROGRAM", patched_worker("os._exit(9) if '03' in path else load(path)"))
+    monkeypatch.setattr(pool, "_WORKER_PROGRAM", patched_worker("os._exit(9) if '03' in str(path) else load(path)"))
     results = [result for _, result in generate_many("row", pictures, workers=2)]
     assert "stopped the program that reads it" in str(results[3])
     assert [i for i, result in enumerate(results) if not isinstance(result, Bag)] == [3, 6]
 
 
 def test_a_mistake_of_ours_is_raised_with_its_traceback(pictures, monkeypatch, started):
-    monkeypatch.setattr(parallel, "_WORKER_PROGRAM", patched_worker("1 / 0"))
+    monkeypatch.setattr(pool, "_WORKER_PROGRAM", patched_worker("1 / 0"))
     with pytest.raises(RuntimeError, match="ZeroDivisionError: division by zero"):
         list(generate_many("row", pictures, workers=2))
     assert all(process.poll() is not None for process in started)
 
 
 def test_workers_that_can_not_start_are_an_error_and_not_an_endless_try(pictures, monkeypatch):
-    monkeypatch.setattr(parallel, "_WORKER_PROGRAM", "raise SystemExit(3)")
+    monkeypatch.setattr(pool, "_WORKER_PROGRAM", "raise SystemExit(3)")
     with pytest.raises(RuntimeError, match="could not be started"):
         list(generate_many("row", pictures, workers=2))
 
 
 def test_leaving_early_ends_the_workers_and_little_was_made_ahead(pictures, monkeypatch, started):
-    monkeypatch.setattr(parallel, "_WINDOW", 3)
+    monkeypatch.setattr(pool, "_WINDOW", 3)
     given = []
-    give = parallel._Worker.give
-    monkeypatch.setattr(parallel._Worker, "give", lambda worker, i, file: (given.append(i), give(worker, i, file)))
+    give = pool._Worker.give
+    monkeypatch.setattr(pool._Worker, "give", lambda worker, i, file: (given.append(i), give(worker, i, file)))
     results = generate_many("row", pictures, workers=2)
     assert next(results)[0] == pictures[0]
     assert max(given) < 2 * 3
@@ -168,3 +170,39 @@ def test_a_worker_starts_without_the_heavy_libraries():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "set()"
+
+
+STRANGER = """
+from types import MappingProxyType
+import numpy as np
+from bag_generators import registry
+from bag_generators.regions import BoxRegions
+
+def colour(working, shape):
+    return working.reshape(1, -1, 3).mean(axis=1).astype(np.float32), BoxRegions([(0, 0, shape[1], shape[0])], shape)
+
+known = registry.Generator("colour", "Colour", "The mean colour.", ("red", "green", "blue"), colour)
+registry.GENERATORS = MappingProxyType({**registry.GENERATORS, "colour": known})
+"""
+
+
+def test_a_generator_of_somebody_elses_module_works_in_processes(pictures, tmp_path, monkeypatch, started):
+    (tmp_path / "stranger_of_colour.py").write_text(STRANGER)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "GENERATORS", registry.GENERATORS)
+    importlib.import_module("stranger_of_colour")
+    results = list(generate_many("colour", pictures, workers=2))
+    assert len(started) == 2
+    assert [i for i, (_, result) in enumerate(results) if not isinstance(result, Bag)] == [6]
+    assert_same_bag(results[0][1], generate("colour", load(pictures[0])))
+
+
+def test_a_generator_of_the_callers_own_script_works_in_this_process(pictures, monkeypatch, started):
+    def own(working, shape):
+        return GENERATORS["row"].function(working, shape)
+
+    own.__module__ = "__main__"
+    known = replace(GENERATORS["row"], name="own", function=own)
+    monkeypatch.setattr(registry, "GENERATORS", {**GENERATORS, "own": known})
+    assert len(list(generate_many("own", pictures, workers=2))) == 20
+    assert started == []

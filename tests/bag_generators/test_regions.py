@@ -4,13 +4,15 @@ import pickle
 
 import numpy as np
 import pytest
+import shapely
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bag_generators import TissueImage
+from bag_generators import TissueImage, generate
 from bag_generators.polygons import trace
 from bag_generators.regions import BoxRegions, LabelRegions, Regions, edges
+from bag_generators.tissue.samples import list_samples
 from tests.bag_generators.references.pictures import picture
 
 SIDES = st.integers(1, 24)
@@ -173,6 +175,63 @@ def test_rings_turn_at_every_corner_and_enclose_the_area(mask: np.ndarray) -> No
 def test_cells_that_touch_at_a_corner_have_rings_of_their_own() -> None:
     assert sorted(len(ring) for ring in trace(np.array([[True, False], [False, True]]))) == [4, 4]
     assert len(trace(np.array([[True, True, True], [True, False, True], [True, True, True]]))) == 2
+
+
+def rings_of(area: shapely.Geometry) -> list[tuple[tuple[float, float], ...]]:
+    """All rings of a polygon or several, each from its smallest corner on and clockwise on the screen."""
+    parts = area.geoms if area.geom_type == "MultiPolygon" else [area]
+    found = [ring.coords[:-1] for part in parts for ring in (part.exterior, *part.interiors)]
+    return sorted(_from_the_smallest(np.array(ring)) for ring in found)
+
+
+def _from_the_smallest(ring: np.ndarray) -> tuple[tuple[float, float], ...]:
+    corners = [tuple(map(float, corner)) for corner in (ring if shapely.LinearRing(ring).is_ccw else ring[::-1])]
+    first = corners.index(min(corners))
+    return (*corners[first:], *corners[:first])
+
+
+def union_of_cells(mask: np.ndarray) -> shapely.Geometry:
+    """What shapely makes of the cells: slow, but nobody doubts it."""
+    rows, columns = np.nonzero(mask)
+    return shapely.union_all(shapely.box(columns, rows, columns + 1, rows + 1)).simplify(0)
+
+
+def check_against_shapely(mask: np.ndarray) -> None:
+    rings, union = trace(mask), union_of_cells(mask)
+    assert union.area == mask.sum()
+    assert union.is_valid
+    assert sorted(map(_from_the_smallest, rings)) == rings_of(union)
+
+
+@patient
+@given(arrays(bool, st.tuples(st.integers(1, 9), st.integers(1, 9))))
+def test_the_rings_are_those_of_shapely(mask: np.ndarray) -> None:
+    assume(mask.any())
+    check_against_shapely(mask)
+
+
+@pytest.mark.parametrize("name", ["phantom-tum", "restained-crypt"])
+def test_the_rings_of_segmented_tissue_are_those_of_shapely(name: str) -> None:
+    (sample,) = (sample for sample in list_samples() if sample.id == name)
+    regions = generate("kmeansseg", sample.load()).regions
+    assert isinstance(regions, LabelRegions)
+    for i in range(len(regions)):
+        check_against_shapely(regions.cells == i)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["####", "#.##", "##.#", "####"],  # two holes that touch at a corner
+        ["###", "#.#", "##."],  # a hole that touches the outer ring
+        [".##.", "#..#", "#..#", ".##."],
+    ],
+)
+def test_no_ring_touches_itself(rows: list[str]) -> None:
+    mask = np.array([[cell == "#" for cell in row] for row in rows])
+    for ring in trace(mask):
+        assert len({tuple(corner) for corner in ring.tolist()}) == len(ring)
+    check_against_shapely(mask)
 
 
 def test_crop_of_a_box_is_that_part_of_the_picture() -> None:

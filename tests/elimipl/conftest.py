@@ -49,7 +49,7 @@ def toy_dataset() -> BagDataset:
 
 @pytest.fixture(scope="session")
 def toy_fitted(toy_dataset: BagDataset) -> Fitted:
-    return fit(toy_dataset, Config.preset("default", hidden=32, epochs=60, batch=4, seed=3), device="cpu")
+    return fit(toy_dataset, Config.preset("default", hidden=32, epochs=60, batch=4, lr=0.05, seed=3), device="cpu")
 
 
 @pytest.fixture(scope="session")

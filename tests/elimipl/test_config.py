@@ -1,10 +1,19 @@
 import json
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
 
 import pytest
 
 from bag_generators.errors import InputError
-from elimipl.config import CHOICES, VARIANTS, Config
+from elimipl.config import PRESETS, Config
+from elimipl.methods.networks import VARIANTS, variant
+
+MODELS = Path(__file__).resolve().parents[2] / "assets" / "models"
+WORDS = [
+    field.name
+    for field in fields(Config)
+    if "choices" in field.metadata and field.name not in ("method", "preset_name")
+]
 
 
 def test_paper_preset_is_the_paper_as_written():
@@ -21,7 +30,7 @@ def test_published_preset_is_what_the_authors_code_does():
     assert (config.batch, config.nesterov, config.lr) == (1, True, 0.01)
 
 
-@pytest.mark.parametrize("preset", CHOICES["preset"])
+@pytest.mark.parametrize("preset", PRESETS)
 def test_demipl_is_a_method_of_every_preset(preset):
     config = Config.preset(preset, method="demipl")
     assert (config.pooling, config.mu, config.gamma) == ("sigmoid_normalised", 0, 0)
@@ -29,16 +38,16 @@ def test_demipl_is_a_method_of_every_preset(preset):
     assert config.head == Config.preset(preset).head
 
 
-@pytest.mark.parametrize("preset", CHOICES["preset"])
-@pytest.mark.parametrize("method", CHOICES["method"])
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("method", Config.choices("method"))
 def test_pictures_are_not_standardised_pixel_by_pixel(preset, method):
     assert Config.preset(preset, method=method).scaling == "zscore"
     assert Config.preset(preset, method=method, extractor="cnn").scaling == "global"
     assert Config.preset(preset, method=method, extractor="cnn", scaling="none").scaling == "none"
 
 
-@pytest.mark.parametrize("preset", CHOICES["preset"])
-@pytest.mark.parametrize("method", CHOICES["method"])
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("method", Config.choices("method"))
 def test_survives_json(preset, method):
     config = Config.preset(preset, method=method, seed=3)
     assert Config.from_dict(json.loads(json.dumps(config.to_dict()))) == config
@@ -60,13 +69,13 @@ def test_a_typo_is_refused_with_a_suggestion(make):
 
 
 def test_an_unknown_name_lists_the_settings():
-    with pytest.raises(InputError, match="The settings are method, preset_name, extractor"):
+    with pytest.raises(InputError, match="The settings are seed, method, preset_name, extractor"):
         Config.preset("paper", zzz=1)
 
 
-@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"preset", "method"}))
+@pytest.mark.parametrize("name", WORDS)
 def test_a_wrong_choice_names_the_right_ones(name):
-    with pytest.raises(InputError, match=f"{name} can't be 'nonsense'. Choose one of {CHOICES[name][0]}"):
+    with pytest.raises(InputError, match=f"{name} can't be 'nonsense'. Choose one of {Config.choices(name)[0]}"):
         Config.preset("paper", **{name: "nonsense"})
 
 
@@ -99,7 +108,7 @@ def test_unknown_preset_method_and_variant_are_refused():
     with pytest.raises(InputError, match="method can't be 'miplgp'"):
         Config.preset("paper", method="miplgp")
     with pytest.raises(InputError, match=r"There is no variant 'XY'\. Choose one of MA"):
-        Config().variant("XY")
+        variant(Config(), "XY")
 
 
 def test_settings_that_contradict_each_other_are_refused():
@@ -121,7 +130,7 @@ def test_settings_that_contradict_each_other_are_refused():
 )
 def test_variants_of_the_ablations(name, mapping, mu, gamma):
     assert name in VARIANTS
-    config = Config.preset("paper").variant(name)
+    config = variant(Config.preset("paper"), name)
     assert (config.mapping, config.mu, config.gamma) == (mapping, mu, gamma)
 
 
@@ -137,3 +146,33 @@ def test_learning_rate_follows_half_a_cosine():
     assert config.learning_rate(3) == pytest.approx(0.1)
     assert 0 < config.learning_rate(4) < 0.05
     assert Config(epochs=4, lr=0.2, cosine=False).learning_rate(4) == 0.2
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_rate_of_a_preset_follows_a_smaller_batch(preset):
+    usual = Config.preset(preset)
+    assert Config.preset(preset, batch=usual.batch).lr == usual.lr
+    assert Config.preset(preset, batch=2 * usual.batch).lr == usual.lr
+    assert Config.preset(preset, batch=1).lr == usual.lr / usual.batch
+    assert Config.preset(preset, batch=1, lr=0.3).lr == 0.3
+    assert usual.replace(batch=1).lr == usual.lr
+    assert Config.from_dict(Config.preset(preset, batch=1, lr=0.3).to_dict()).lr == 0.3
+
+
+def test_a_loss_of_others_is_named_and_must_be_there():
+    assert Config().loss == "cli"
+    assert "loss" not in Config().to_dict()  # as in files from before there was a choice
+    with pytest.raises(InputError, match=r"There is no loss 'focl'\. Choose one of cli"):
+        Config.preset("default", loss="focl")
+    with pytest.raises(InputError, match=r"There is no loss \[1\]"):
+        Config.preset("default", loss=[1])
+    read = Config.from_dict({**Config().to_dict(), "loss": "of a package that is not here"})
+    assert read.to_dict()["loss"] == "of a package that is not here"
+    with pytest.raises(InputError, match="loss can't be 3"):
+        Config.from_dict({"loss": 3})
+
+
+@pytest.mark.parametrize("path", sorted(MODELS.glob("*.json")), ids=lambda path: path.stem)
+def test_the_settings_of_every_shipped_card_come_back(path):
+    written = json.loads(path.read_text())["config"]
+    assert Config.from_dict(written).to_dict() == {**Config.from_dict(written).to_dict(), **written}

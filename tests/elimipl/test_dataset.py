@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
+from bag_generators import bag_file
 from bag_generators.errors import InputError
-from elimipl import bag_file
 from elimipl.dataset import BagDataset
 from elimipl.labels import TISSUE7, LabelSpace
 
@@ -232,10 +232,9 @@ def test_a_later_version_of_the_format_says_so(dataset, tmp_path, monkeypatch):
 
 
 def test_a_file_whose_numbers_contradict_each_other_is_refused(dataset, tmp_path):
-    arrays = {name: np.asarray(getattr(dataset, name)) for name in ARRAYS}
-    described = {name: getattr(dataset, name) for name in DESCRIPTIONS}
-    described |= {"names": list(dataset.names), "label_space": LabelSpace.of("ab").to_dict()}
-    bag_file.write(tmp_path / "wrong", arrays, described)
+    fields = {name: getattr(dataset, name) for name in (*ARRAYS, *DESCRIPTIONS)}
+    fields["label_space"] = LabelSpace.of("ab").to_dict()
+    bag_file.write(tmp_path / "wrong", bag_file.BagFile(**fields))
     with pytest.raises(InputError, match="4 bags and 2 classes"):
         BagDataset.load(tmp_path / "wrong")
 
@@ -260,3 +259,24 @@ def test_a_refusal_calls_the_file_as_asked(tmp_path):
     with pytest.raises(InputError, match="“your file” is not") as caught:
         BagDataset.load(path, "your file")
     assert "secret" not in str(caught.value)
+
+
+def test_a_bag_by_its_number(dataset):
+    bag = dataset[1]
+    assert np.array_equal(bag.features, dataset.bag(1))
+    assert (bag.label, bag.name) == (6, "b.png")
+    assert np.flatnonzero(bag.candidates).tolist() == [6]
+    assert dataset[-1].name == dataset[np.int64(3)].name == "d.png"
+    with pytest.raises(IndexError, match="bag 4 of a data set of 4"):
+        dataset[4]
+
+
+def test_a_bag_can_not_be_changed(dataset):
+    for array in (dataset[0].features, dataset[0].candidates):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_iterating_gives_every_bag_once(dataset):
+    assert [bag.name for bag in dataset] == list(dataset.names)
+    assert np.array_equal(np.concatenate([bag.features for bag in dataset]), dataset.instances)

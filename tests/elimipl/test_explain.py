@@ -34,7 +34,7 @@ def average_bag(predictor, n):
 @pytest.fixture(params=["paper", "published", "default"])
 def predictor(request, toy_dataset, toy_card):
     """A model of each head and gate; the temperature stays that of the toy model unless the head needs its own."""
-    config = Config.preset(request.param, hidden=16, epochs=3, batch=8, seed=1)
+    config = Config.preset(request.param, hidden=16, epochs=3, batch=8, lr=Config.preset(request.param).lr, seed=1)
     fitted = fit(toy_dataset, config, device="cpu")
     cold = replace(toy_card.calibration, temperature=0.2 if request.param == "published" else 1.5)
     return Predictor.from_fitted(fitted, replace(toy_card, calibration=cold))

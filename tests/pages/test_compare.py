@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from elimipl.methods.networks import SUMMARIES as METHODS
 from elimipl.training.trajectories import read_trajectories, recordings
-from elimipl.variants import METHODS
 from tests.ui.figure_json import drawn_chart, numbers
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from elimipl.data.shipped import load_bag_set
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
-from elimipl.variants import METHODS
+from elimipl.methods.networks import SUMMARIES as METHODS
 from tests.ui.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,9 +1,9 @@
 """The Batch page's widgets: files in, a table and its downloads out."""
 
-import hashlib
 from itertools import accumulate
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bag_generators.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
 from elimipl.predictor import Predictor
@@ -14,8 +14,8 @@ from ui.frame.download import download_button
 from ui.frame.log import model_name
 
 
-def choose_files() -> list[tuple[str, bytes]]:
-    """Names and bytes of the chosen files, as far as they stay within the limits."""
+def choose_files() -> list[UploadedFile]:
+    """The chosen files, as far as they stay within the limits."""
     uploads = st.file_uploader(
         texts.UPLOAD_LABEL,
         type=list(extensions()),
@@ -33,10 +33,10 @@ def choose_files() -> list[tuple[str, bytes]]:
             f"{MOST_BATCH_BYTES // 2**20} MB in all.",
             icon=":material/warning:",
         )
-    return [(upload.name, upload.getvalue()) for upload in uploads[:within]]
+    return uploads[:within]
 
 
-def show_rows(files: list[tuple[str, bytes]], predictor: Predictor) -> None:
+def show_rows(files: list[UploadedFile], predictor: Predictor) -> None:
     """Classify (once per set of files and model) and show what became of each."""
     rows = _classified(files, predictor)
     refused = sum(bool(row.refused) for row in rows)
@@ -56,17 +56,17 @@ def show_rows(files: list[tuple[str, bytes]], predictor: Predictor) -> None:
         download_button("JSON", lambda: batch_json(rows), "elimipl-batch.json", "application/json", facts)
 
 
-def _classified(files: list[tuple[str, bytes]], predictor: Predictor) -> list[BatchRow]:
-    digest = hashlib.sha256(predictor.card.sha256.encode())
-    for name, data in files:
-        digest.update(name.encode("utf-8", "replace") + b"\0" + hashlib.sha256(data).digest())
+def _classified(files: list[UploadedFile], predictor: Predictor) -> list[BatchRow]:
+    made_of = (predictor.card.sha256, *(file.file_id for file in files))
     kept = st.session_state.get("batch_rows")
-    if kept is None or kept[0] != digest.hexdigest():
+    if kept is None or kept[0] != made_of:
         bar = st.progress(0.0, text=shared.CLASSIFYING)
         rows = classify_files(
-            files, predictor, lambda done: bar.progress(done / len(files), text=f"{done} of {len(files)} files")
+            [(file.name, file.getvalue()) for file in files],
+            predictor,
+            lambda done: bar.progress(done / len(files), text=f"{done} of {len(files)} files"),
         )
         bar.empty()
-        kept = (digest.hexdigest(), rows)
+        kept = (made_of, rows)
         st.session_state["batch_rows"] = kept
     return kept[1]

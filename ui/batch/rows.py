@@ -18,8 +18,13 @@ from ui.frame.log import model_name, picture_name, timed
 from ui.frame.texts import NOT_CHECKED
 
 SHOWN_NAME = 80
+# What a spreadsheet may pass over at the beginning of a cell: blanks, and characters that nobody sees.
+UNSEEN = (
+    r"[\s\x00-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffd\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
+)
 # Where a cell begins: at the beginning, and for a spreadsheet that parts cells by semicolons after each of those.
-FORMULA_START = re.compile(r"(^|;)(\s*)(?=[=+\-@＝＋－＠])")
+FORMULA_START = re.compile(rf"(^|;)({UNSEEN})(?=[=+\-@＝＋－＠])")
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class BatchRow:
 
 
 def classify_files(
-    files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], None]
+    files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], object]
 ) -> list[BatchRow]:
     """One row per (name, bytes), in order; a file that can't be used becomes a row with the reason."""
     rows = []
@@ -48,10 +53,11 @@ def classify_files(
 
 def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
     card = predictor.card
-    facts = picture_name(hashlib.sha256(data).hexdigest()) | model_name(card)
+    sha256 = hashlib.sha256(data).hexdigest()
+    facts = picture_name(sha256) | model_name(card)
     try:
         with timed("predict", **facts, bytes=len(data)):
-            image = load(data)
+            image = load(data, sha256)
             bag = generate(card.generator, image, **card.generator_params)
             prediction = predictor.predict(bag)
         verdict = judge(measure(image).numbers(), predictor, bag, prediction)

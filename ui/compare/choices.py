@@ -7,6 +7,7 @@ import streamlit as st
 
 from elimipl.training.trajectories import Trajectories, read_trajectories, recordings
 from ui.compare import texts
+from ui.frame import choices, picker
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,34 +49,33 @@ def choose_comparison() -> Comparison | None:
         st.warning(texts.NO_RECORDINGS, icon=":material/warning:")
         return None
     st.subheader(texts.DATA_HEADING, divider="gray")
-    name = st.selectbox(
+    name = choices.one_of(
         texts.DATA_HEADING,
         names,
-        index=len(names) - 1,
-        format_func=lambda one: _recording(one).about.title,
-        key="compare_data",
-        bind="query-params",
-        label_visibility="collapsed",
+        "compare_data",
+        names[-1],
+        lambda one: _recording(one).about.title,
+        shape="list",
+        label_hidden=True,
     )
     recorded = _recording(name)
     st.subheader(texts.BAG_HEADING, divider="gray")
     space = recorded.label_space
-    bag = st.pills(
+    bag = choices.one_of(
         texts.BAG_HEADING,
         range(len(recorded.labels)),
-        default=0,
-        required=True,
-        format_func=lambda number: texts.bag_title(number, space.names[recorded.labels[number]]),
-        key=f"compare_bag_{name}",
-        bind="query-params",
-        label_visibility="collapsed",
+        f"compare_bag_{name}",
+        0,
+        lambda number: texts.bag_title(number, space.names[recorded.labels[number]]),
+        shape="pills",
+        label_hidden=True,
     )
     others = [space.names[c] for c in np.flatnonzero(recorded.candidates[bag]) if c != recorded.labels[bag]]
     st.caption(texts.candidates_told(space.names[recorded.labels[bag]], others))
     st.subheader(texts.METHODS_HEADING, divider="gray")
     methods = recorded.about.methods
     left, right = (
-        st.selectbox(label, methods, index=methods.index(start), key=f"compare_{label.lower()}", bind="query-params")
+        picker.choose_method(f"compare_{label.lower()}", methods, label, start)
         for label, start in ((texts.LEFT_LABEL, "DEMIPL"), (texts.RIGHT_LABEL, "ELIMIPL"))
     )
     return Comparison(recorded, bag, left, right)

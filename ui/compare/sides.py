@@ -11,7 +11,7 @@ from ui.compare.choices import Comparison
 from ui.compare.figures.trajectories import final_bars, method_bars, three_curves, three_probabilities
 from ui.figures.attention_map import attention_map
 from ui.figures.instances import instance_bars
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.cached import bag_of
 from ui.frame.palette import current_palette
 
@@ -20,7 +20,7 @@ from ui.frame.palette import current_palette
 def show_comparison(comparison: Comparison) -> None:
     """Everything that moves with the epoch; moving it reruns only this part."""
     epochs = comparison.recorded.epochs
-    epoch = st.slider(texts.EPOCH_LABEL, 0, epochs, epochs, key="compare_epoch", bind="query-params")
+    epoch = choices.slider(texts.EPOCH_LABEL, 0, epochs, epochs, "compare_epoch")
     methods = (comparison.left, comparison.right)
     # One colour scale for both, so that the two maps can be compared.
     highest = max(float(comparison.attention(method, epoch).max()) for method in methods)

@@ -7,7 +7,8 @@ from bag_generators.tissue.samples import Sample
 from elimipl.data.crowd import Crowd, annotate
 from elimipl.labels import LabelSpace
 from ui.explore import texts
-from ui.frame.page import escape, option_text
+from ui.frame import choices
+from ui.frame.markdown import escape, option_text
 
 BY_SAMPLE, BY_CROWD, BY_HAND = "sample", "crowd", "hand"
 
@@ -17,15 +18,13 @@ def choose_candidates(labels: LabelSpace, true_index: int | None, sample: Sample
     st.subheader(texts.CANDIDATES_HEADING, divider="gray")
     recorded = np.isin(np.array(labels.names), sample.candidates if sample else ())
     sources = [BY_SAMPLE, BY_CROWD, BY_HAND] if recorded.any() else [BY_CROWD, BY_HAND]
-    source = st.segmented_control(
+    source = choices.one_of(
         texts.CANDIDATES_HEADING,
-        options=sources,
-        default=BY_SAMPLE if recorded.any() else BY_HAND,
-        required=True,
-        format_func=texts.CANDIDATE_SOURCES.__getitem__,
-        key="candidates_from",
-        bind="query-params",
-        label_visibility="collapsed",
+        sources,
+        "candidates_from",
+        BY_SAMPLE if recorded.any() else BY_HAND,
+        texts.CANDIDATE_SOURCES.__getitem__,
+        label_hidden=True,
         help=texts.CANDIDATES_HELP,
     )
     if source == BY_SAMPLE:
@@ -36,28 +35,17 @@ def choose_candidates(labels: LabelSpace, true_index: int | None, sample: Sample
 
 def _by_crowd(labels: LabelSpace, true_index: int | None) -> np.ndarray:
     if true_index is None:
-        name = st.selectbox(
-            texts.ASSUMED_LABEL, options=labels.names, help=texts.ASSUMED_HELP, key="assumed", bind="query-params"
-        )
+        name = choices.one_of(texts.ASSUMED_LABEL, labels.names, "assumed", shape="list", help=texts.ASSUMED_HELP)
         true_index = labels.index(name)
-    seed = st.number_input(
-        texts.CROWD_SEED_LABEL, min_value=0, max_value=9999, value=1, key="crowd_seed", bind="query-params"
-    )
-    crowd = annotate(true_index, labels, int(seed))
+    seed = choices.number(texts.CROWD_SEED_LABEL, 0, 9999, 1, "crowd_seed")
+    crowd = annotate(true_index, labels, seed)
     st.caption(_what_they_said(crowd, labels))
     return crowd.candidates[0]
 
 
 def _by_hand(labels: LabelSpace) -> np.ndarray:
-    chosen = st.pills(
-        texts.CANDIDATES_HEADING,
-        options=labels.names,
-        selection_mode="multi",
-        default=labels.names,
-        format_func=option_text,
-        key=f"candidates_{labels.id}",
-        bind="query-params",
-        label_visibility="collapsed",
+    chosen = choices.some_of(
+        texts.CANDIDATES_HEADING, labels.names, f"candidates_{labels.id}", labels.names, option_text, label_hidden=True
     )
     candidates = np.isin(np.array(labels.names), chosen)
     if not candidates.any():

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.explore import texts
 from ui.explore.analysis import Analysis
-from ui.frame.page import escape
+from ui.frame.markdown import escape
 
 
 def show_checks(analysis: Analysis) -> None:

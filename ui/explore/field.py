@@ -10,7 +10,7 @@ from ui.explore import texts
 from ui.explore.analysis import View
 from ui.explore.figures.tissue_map import MapTile, overview_figure, tile_positions
 from ui.explore.picture import Picture
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame import texts as shared
 from ui.frame.cached import bag_of
 from ui.frame.page import show_error
@@ -32,7 +32,7 @@ def choose_field(picture: Picture, predictor: Predictor) -> View:
     with st.expander(texts.FIELD_HEADING, expanded=True, icon=":material/crop_free:"):
         controls, overview = st.columns([1, 1.4], gap="medium")
         with controls:
-            whole = st.toggle(texts.WHOLE_LABEL, key="whole", bind="query-params", help=texts.WHOLE_HELP)
+            whole = choices.switch(texts.WHOLE_LABEL, "whole", help=texts.WHOLE_HELP)
             size = _tile_size(image, picture.sample.microns_per_pixel if picture.sample else None)
             x, y = _position(image, size)
             _offer_all_tiles(image, size, predictor)
@@ -42,15 +42,8 @@ def choose_field(picture: Picture, predictor: Predictor) -> View:
 
 
 def _tile_size(image: TissueImage, known: float | None) -> int:
-    microns = st.number_input(
-        texts.SCALE_LABEL,
-        min_value=0.1,
-        max_value=4.0,
-        value=known or MODEL_MICRONS,
-        step=0.05,
-        key="microns",
-        bind="query-params",
-        help=texts.SCALE_HELP,
+    microns = choices.number(
+        texts.SCALE_LABEL, 0.1, 4.0, known or MODEL_MICRONS, "microns", 0.05, help=texts.SCALE_HELP
     )
     wanted = round(MODEL_TILE * MODEL_MICRONS / microns)
     size = max(SMALLEST_TILE, min(wanted, image.width, image.height))
@@ -67,7 +60,7 @@ def _position(image: TissueImage, size: int) -> tuple[int, int]:
         if room == 0:
             places.append(0)
             continue
-        places.append(st.slider(label, 0, room, value=room // 2, key=key, bind="query-params"))
+        places.append(choices.slider(label, 0, room, room // 2, key))
     return places[0], places[1]
 
 
@@ -89,7 +82,7 @@ def _remember_request(key: tuple[str, int, str]) -> None:
     st.session_state["map_requested"] = key
 
 
-def _show_overview(image: TissueImage, corner: tuple[int, int] | None, size: int, predictor: Predictor | None) -> None:
+def _show_overview(image: TissueImage, corner: tuple[int, int] | None, size: int, predictor: Predictor) -> None:
     classified: list[MapTile] = []
     if st.session_state.get("map_requested") == _map_key(image, size, predictor):
         try:
@@ -124,7 +117,9 @@ def _classified(image: TissueImage, size: int, predictor: Predictor) -> list[Map
     return kept[1]
 
 
-def _classify(image: TissueImage, size: int, predictor: Predictor, progress: Callable[[float], None]) -> list[MapTile]:
+def _classify(
+    image: TissueImage, size: int, predictor: Predictor, progress: Callable[[float], object]
+) -> list[MapTile]:
     card = predictor.card
     corners = tile_positions(image.width, image.height, size)
     bags = []

@@ -5,25 +5,17 @@ import streamlit as st
 from bag_generators import GENERATORS, InputError
 from elimipl.cards.card import Card
 from elimipl.predictor import Predictor
-from ui.frame import texts
+from ui.frame import picker, texts
 from ui.frame.cached import predictor, shipped_models
-from ui.frame.page import escape, show_error
+from ui.frame.markdown import escape
+from ui.frame.page import show_error
 from ui.train.trained import choose_trained
 
 
 def choose_generator() -> str:
     """Name of the chosen generator."""
     st.subheader(texts.GENERATOR_HEADING, divider="gray")
-    chosen = st.segmented_control(
-        texts.GENERATOR_HEADING,
-        options=list(GENERATORS),
-        default="sbn",
-        required=True,
-        format_func=lambda name: GENERATORS[name].title,
-        key="generator",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
+    chosen = picker.choose_generator("generator", label_hidden=True)
     st.caption(GENERATORS[chosen].summary)
     return chosen
 
@@ -55,26 +47,15 @@ def choose_model(generator: str) -> Predictor | None:
 
 def _choose_card(cards: list[Card]) -> Card:
     spaces = {card.label_space.id: card.label_space for card in cards}
-    space = st.segmented_control(
-        texts.SPACE_LABEL,
-        options=list(spaces),
-        default=next(iter(reversed(spaces))),
-        required=True,
-        format_func=lambda name: texts.SPACE_TITLES.get(name, name),
-        help=texts.SPACE_HELP,
-        key="labels",
-        bind="query-params",
-    )
+    space = picker.choose_space("labels", spaces)
     methods = {card.method: card for card in cards if card.label_space.id == space}
-    method = st.segmented_control(
-        texts.METHOD_LABEL,
-        options=sorted(methods, reverse=True),
+    method = picker.choose_method(
+        "method",
+        sorted(methods, reverse=True),
         default=max(methods),
-        required=True,
-        format_func=str.upper,
+        title=str.upper,
+        shape="buttons",
         help=texts.METHOD_HELP,
-        key="method",
-        bind="query-params",
     )
     card = methods[method]
     st.caption(_measured(card))

@@ -11,7 +11,7 @@ from ui.explore.figures.heatmap import COLOUR_MAPS, add_heatmap
 from ui.explore.instances import show_detail, show_figure_five, show_table
 from ui.figures.score_scale import SCALES, coloured
 from ui.figures.tissue import add_click_targets, add_outlines, picture_figure
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 
 NEARLY_EVEN = 1.2  # highest attention as a multiple of what every instance would get in an even share
@@ -64,38 +64,30 @@ def _show_map_and_detail(analysis: Analysis, settings: MapSettings, scores: np.n
 
 def _choose_settings(analysis: Analysis) -> MapSettings:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source = st.segmented_control(
+        source = choices.one_of(
             texts.SOURCE_LABEL,
-            options=SOURCES,
-            default="attention",
-            required=True,
-            format_func=texts.SOURCE_TITLES.__getitem__,
-            key="map",
-            bind="query-params",
+            SOURCES,
+            "map",
+            "attention",
+            texts.SOURCE_TITLES.__getitem__,
             help=texts.SOURCE_HELP,
-            wrap=True,
         )
         settings = st.popover(texts.MAP_SETTINGS, icon=":material/tune:")
     with settings:
-        class_name = st.selectbox(
+        class_name = choices.one_of(
             texts.MAP_CLASS_LABEL,
-            options=[texts.PREDICTED_CLASS, *analysis.labels.names],
-            key="map_class",
-            bind="query-params",
+            [texts.PREDICTED_CLASS, *analysis.labels.names],
+            "map_class",
+            shape="list",
             disabled=source == "attention",
             help=texts.MAP_CLASS_HELP,
         )
-        scale = st.segmented_control(
-            texts.SCALE_KIND_LABEL, SCALES, default=SCALES[0], required=True, key="scale", bind="query-params"
-        )
-        colours = st.selectbox(texts.COLOURS_LABEL, COLOUR_MAPS, key="colours", bind="query-params")
-        threshold = st.slider(
-            texts.THRESHOLD_LABEL, 0.0, 1.0, 0.0, 0.05, key="threshold", bind="query-params",
-            help=texts.THRESHOLD_HELP,
-        )  # fmt: skip
-        fixed = st.toggle(texts.FIXED_LABEL, key="fixed", bind="query-params", help=texts.FIXED_HELP)
-        outlined = st.toggle(texts.OUTLINE_LABEL, value=False, key="outlines", bind="query-params")
-        side_by_side = st.toggle(texts.SIDE_BY_SIDE_LABEL, key="side_by_side", bind="query-params")
+        scale = choices.one_of(texts.SCALE_KIND_LABEL, SCALES, "scale", SCALES[0])
+        colours = choices.one_of(texts.COLOURS_LABEL, COLOUR_MAPS, "colours", shape="list")
+        threshold = choices.slider(texts.THRESHOLD_LABEL, 0.0, 1.0, 0.0, "threshold", 0.05, help=texts.THRESHOLD_HELP)
+        fixed = choices.switch(texts.FIXED_LABEL, "fixed", help=texts.FIXED_HELP)
+        outlined = choices.switch(texts.OUTLINE_LABEL, "outlines")
+        side_by_side = choices.switch(texts.SIDE_BY_SIDE_LABEL, "side_by_side")
     index = analysis.prediction.index if class_name == texts.PREDICTED_CLASS else analysis.labels.index(class_name)
     return MapSettings(source, index, scale, colours, threshold, fixed, outlined, side_by_side)
 

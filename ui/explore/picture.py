@@ -7,9 +7,9 @@ import streamlit as st
 
 from bag_generators import InputError, TissueImage, load
 from bag_generators.formats import extensions
-from bag_generators.generators.working_size import working_copy
 from bag_generators.tissue.samples import Sample, list_samples
 from ui.explore import texts
+from ui.frame import choices
 from ui.frame import texts as shared
 from ui.frame.log import picture_name, timed
 from ui.frame.page import show_error
@@ -45,14 +45,14 @@ def choose_picture() -> Picture | None:
 
 
 def _choose_sample(samples: dict[str, Sample], disabled: bool) -> Sample:
-    chosen = st.selectbox(
+    chosen = choices.one_of(
         texts.SAMPLE_LABEL,
-        options=list(samples),
-        format_func=lambda key: samples[key].title,
+        list(samples),
+        "sample",
+        title=lambda key: samples[key].title,
+        shape="list",
         help=texts.SAMPLE_HELP,
         disabled=disabled,
-        key="sample",
-        bind="query-params",
     )
     with st.popover(texts.GALLERY_LABEL, icon=":material/grid_view:", disabled=disabled, width="stretch"):
         _gallery(samples)
@@ -108,9 +108,10 @@ def _forget_upload(gone: bool) -> None:
 
 def _look_at(file_id: str, data: bytes, before: TissueImage | None) -> _Seen:
     try:
-        with timed("load", **picture_name(hashlib.sha256(data).hexdigest()), bytes=len(data)):
-            image = load(data)
-            working_copy(image.pixels)  # too small or too long for every generator
+        sha256 = hashlib.sha256(data).hexdigest()
+        with timed("load", **picture_name(sha256), bytes=len(data)):
+            image = load(data, sha256)
+            _ = image.working_copy  # refuses what is too small or too long for a bag
     except InputError as refusal:
         return _Seen(file_id, before, refusal)
     return _Seen(file_id, image)

@@ -7,8 +7,8 @@ from elimipl.predictor import Prediction
 from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.figures.bars import class_bars, outside_mass, three_bars
-from ui.frame import charts
-from ui.frame.page import escape
+from ui.frame import charts, choices
+from ui.frame.markdown import escape
 from ui.frame.palette import current_palette
 
 
@@ -46,7 +46,7 @@ def _show_answer(shown: Prediction, analysis: Analysis) -> None:
 
 
 def _show_figure_two(shown: Prediction, analysis: Analysis) -> None:
-    raw = st.toggle(texts.RAW_LABEL, key="raw", bind="query-params", help=texts.RAW_HELP)
+    raw = choices.switch(texts.RAW_LABEL, "raw", help=texts.RAW_HELP)
     probabilities = shown.raw if raw else shown.probabilities
     charts.show(
         three_bars(probabilities, analysis.candidates, current_palette(), analysis.true_index),

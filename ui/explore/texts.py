@@ -1,7 +1,5 @@
 """Every text of the Explore page but for those it shares with others (`ui.frame.texts`)."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from elimipl.data.pictures import PHANTOMS
@@ -118,6 +116,11 @@ def scope_sentence(verdict: Verdict) -> str:
     return " ".join(said)
 
 
+def outlined_alt(instances: int) -> str:
+    """Screen reader text of the picture with its instances outlined."""
+    return f"The picture with its {instances} instances outlined."
+
+
 def recorded_candidates(names: list[str]) -> str:
     """The candidate set that comes with a sample."""
     return f"Recorded with the sample: {', '.join(names)}."
@@ -129,7 +132,7 @@ def overview_alt(width: int, height: int, classified: int) -> str:
     return f"Overview of the picture, {width} by {height} pixels, with the field of view framed{told}."
 
 
-def bars_alt(names: tuple[str, ...], probabilities: Sequence[float]) -> str:
+def bars_alt(names: tuple[str, ...], probabilities: np.ndarray) -> str:
     """Screen reader text of the class bars."""
     told = ", ".join(f"{name} {value:.0%}" for name, value in zip(names, probabilities, strict=True))
     return f"Class probabilities: {told}."

@@ -51,6 +51,12 @@ def picture_figure(image: TissueImage, long_side: int = DISPLAY_LONG_SIDE) -> go
     return figure
 
 
+def is_wide(bag: Bag, instance: int) -> bool:
+    """Whether an instance reaches over more than half of the picture, so that its patch needs room."""
+    x0, _, x1, _ = bag.regions.box(instance)
+    return 2 * (x1 - x0) > bag.regions.shape[1]
+
+
 def add_outlines(figure: go.Figure, bag: Bag, palette: Palette) -> None:
     """Draw the border of every instance, dark on a light halo so that it shows on any stain."""
     xs: list[float | None] = []

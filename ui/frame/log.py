@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bag_generators import GENERATORS, InputError
+from bag_generators.assets import INSTALLED, PROJECT
 from elimipl.cards.card import Card
 
 OK, REFUSED, FAULT = "ok", "refused", "fault"
-ROOT = Path(__file__).resolve().parents[2]
+_OWN_CODE = {"app.py", "pages", "bag_generators", "elimipl", "ui"}
+_ROOTS = (PROJECT, Path(__file__).resolve().parents[2])  # the same folder, unless the package was installed
 _OWN_MODEL = "mine-"  # what the ids of visitors' models begin with; the rest is made of their own label spaces
 
 
@@ -90,7 +92,7 @@ def raised_in(error: BaseException) -> str:
     """The innermost place in this project's code that raised the error, such as bag_generators.image._decode:120."""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         path = Path(frame.f_code.co_filename)
-        if path.is_relative_to(ROOT) and ".venv" not in path.parts:
-            module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            return f"{module}.{frame.f_code.co_name}:{line}"
+        for inner in (path.relative_to(root) for root in _ROOTS if path.is_relative_to(root)):
+            if inner.parts[0] in _OWN_CODE if INSTALLED else ".venv" not in inner.parts:
+                return f"{'.'.join(inner.with_suffix('').parts)}.{frame.f_code.co_name}:{line}"
     return "elsewhere"

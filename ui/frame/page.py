@@ -1,17 +1,16 @@
 """The frame of every page: title, navigation, the one line that says what this is not, and errors."""
 
-import re
-from pathlib import Path
-
 import streamlit as st
 
 from bag_generators import InputError
-from ui.frame import texts
+from bag_generators.assets import assets
+from ui.frame import address, texts
 from ui.frame.log import REFUSED, log_event, raised_in
+from ui.frame.markdown import escape
 from ui.frame.server import prepare_server
 from ui.frame.upload_limit import bound_uploads
 
-ICON = Path(__file__).resolve().parents[2] / "assets" / "icon.png"
+ICON = assets("icon.png")
 # Streamlit leaves much room around the page and keeps columns side by side down to the width of a phone. Panels (a
 # container whose key begins with “panels”) stand below each other already in a narrow window.
 STYLE = """<style>
@@ -25,13 +24,10 @@ STYLE = """<style>
 </style>"""
 
 
-WORD_JOINER = "\u2060"  # takes no room and breaks no line
-_FOUND_ANYWAY = re.compile(r"(?<=www)(?=\.)|(?<=:)(?=//|[\w+-]+[:/])|(?<=@)(?=\w)", re.IGNORECASE)
-
-
 def start_page(title: str) -> None:
     """Call first on every page."""
     st.set_page_config(page_title=f"{title} · {texts.APP_TITLE}", page_icon=str(ICON), layout="wide")
+    address.start_reading(title)
     st.html(STYLE)
     prepare_server()
     bound_uploads()
@@ -40,6 +36,7 @@ def start_page(title: str) -> None:
             st.page_link(path, label=label, icon=icon)
     st.title(title)
     st.caption(f":material/info: {texts.NOT_A_DEVICE}")
+    address.show_notices()
 
 
 def show_error(error: InputError) -> None:
@@ -52,22 +49,3 @@ def show_notes(notes: tuple[str, ...]) -> None:
     """What was converted on loading."""
     for note in notes:
         st.info(escape(note), icon=":material/info:")
-
-
-def escape(text: str) -> str:
-    """User text as plain text inside Markdown: no formatting, links, HTML, maths, icons or emoji codes."""
-    return _marked(text, "\\`*_{}[]()<>#+-!|~$:^&")
-
-
-def option_text(text: str) -> str:
-    """The same for an option of pills or a segmented control, whose text is also what stands in a link.
-
-    Only what can begin markup is marked, so that ordinary names read in the address as they are.
-    """
-    return _marked(text, "\\`*[]<>~$:&")
-
-
-def _marked(text: str, letters: str) -> str:
-    """Backslashes before `letters`; addresses and icons, which Streamlit finds in spite of them, are broken up."""
-    broken = _FOUND_ANYWAY.sub(WORD_JOINER, text)
-    return "".join(f"\\{letter}" if letter in letters else letter for letter in broken)

@@ -31,3 +31,20 @@ METHOD_LABEL = "Method"
 METHOD_HELP = "ELIMIPL uses candidate and non-candidate labels; DEMIPL, its predecessor, only the candidates."
 NO_ACCURACY = "The accuracy of this model was not measured."
 NOT_CHECKED = "Not checked whether the model knows pictures like this one."
+
+NOT_HERE = "which this version does not have here"
+ON_OR_OFF = "which is neither “true” nor “false”"
+NOTHING = "nothing"
+SWITCHED = {True: "“on”", False: "“off”"}
+
+
+def number_between(low: float, high: float) -> str:
+    """What is said of a number in a link that does not fit."""
+    return f"which is not a number from {low:g} to {high:g}"
+
+
+def link_asks(label: str, asked: str, why_not: str, instead: str) -> str:
+    """Said when a link asks for something the page does not have; `asked` is empty where the link leaves it empty."""
+    if not asked:
+        return f"The link leaves “{label}” empty; {instead} is shown."
+    return f"The link asks for {asked} under “{label}”, {why_not}; {instead} is shown."

@@ -1,11 +1,11 @@
-"""The four bags of one picture with the attention of their models, and the place a person follows through them."""
+"""One picture's bags by all generators with the attention of their models, and the place a person follows in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from bag_generators import GENERATORS, Bag, TissueImage
+from bag_generators import GENERATORS, Bag, InputError, TissueImage
 from elimipl.predictor import Prediction
 from ui.frame.cached import bag_of, predictor, shipped_models
 
@@ -30,19 +30,22 @@ class Described:
         return self.attention * (len(self.bag) if unit == "even" else 1)
 
 
-def four_bags(image: TissueImage) -> Mapping[str, Described]:
-    """The bag of every generator, made as its model asks for it."""
+def all_bags(image: TissueImage) -> tuple[dict[str, Described], list[InputError]]:
+    """The bag of every generator, made as its model asks for it, and why some generators refuse the picture."""
     cards = {card.id: card for card in shipped_models()[0]}
-    described = {}
+    described, refusals = {}, []
     for name in GENERATORS:
         card = cards.get(MODELS.format(generator=name))
-        bag = bag_of(image, name, **(card.generator_params if card else {}))
-        described[name] = Described(bag, predictor(card).predict(bag) if card else None)
-    return described
+        try:
+            bag = bag_of(image, name, **(card.generator_params if card else {}))
+            described[name] = Described(bag, predictor(card).predict(bag) if card else None)
+        except InputError as refusal:
+            refusals.append(refusal)
+    return described, refusals
 
 
 def place_of(bag: Bag, instance: int) -> tuple[float, float]:
-    """A point (x, y) inside an instance: the one of its pixels that is nearest to its centre."""
+    """A point (x, y) inside an instance: the one of its pixels that is nearest to its centre and not under others."""
     x, y = bag.regions.centre(instance)
     if bag.regions.at(x, y) == instance:
         return x, y
@@ -51,7 +54,7 @@ def place_of(bag: Bag, instance: int) -> tuple[float, float]:
         point = (float(xs[nearest]) + 0.5, float(ys[nearest]) + 0.5)
         if bag.regions.at(*point) == instance:
             return point
-    raise ValueError(f"instance {instance} lies wholly under others")
+    return x, y  # it lies wholly under others
 
 
 def linked(bags: Mapping[str, Described], generator: str, instance: int) -> dict[str, int | None]:

@@ -1,17 +1,20 @@
 """The followed place: its patch and words in every bag, and the steps of one generator."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from bag_generators import GENERATORS, TissueImage
+from bag_generators import GENERATORS, Bag, TissueImage
+from bag_generators.registry import steps_of
+from bag_generators.steps import Step
+from ui.figures.tissue import is_wide
 from ui.frame import charts
+from ui.frame.markdown import escape
 from ui.frame.palette import current_palette
 from ui.generators import texts
 from ui.generators.bags import Described, linked
-from ui.generators.in_words import in_words
+from ui.generators.figures.generator_steps import feature_bars, step_figure
 from ui.generators.maps import CARD_WIDTH
-from ui.generators.stations import station_figures, stations_of
 
 
 def show_same_place(image: TissueImage, bags: Mapping[str, Described], generator: str, instance: int) -> None:
@@ -33,26 +36,34 @@ def _show_patch(image: TissueImage, described: Described, title: str, instance: 
     st.markdown(f"**{title}**, instance {instance}")
     st.image(
         described.bag.regions.crop(image, instance),
-        width="stretch" if described.bag.generator in ("row", "kmeansseg") else 150,
+        width="stretch" if is_wide(described.bag, instance) else 150,
         alt=f"Patch of instance {instance} of the {title} bag.",
     )
-    st.caption(f"Attention {attention:.3f}, rank {rank} of {len(described.bag)}. {in_words(described.bag, instance)}")
+    words = GENERATORS[described.bag.generator].in_words(described.bag, instance)
+    st.caption(f"Attention {attention:.3f}, rank {rank} of {len(described.bag)}. {escape(words)}")
 
 
 def show_steps(image: TissueImage, described: Described, instance: int) -> None:
     """How the chosen generator came to the numbers of this instance."""
     bag = described.bag
-    title = GENERATORS[bag.generator].title
-    st.subheader(f"{texts.HOW_HEADING}: {title}, instance {instance}", divider="gray")
-    drawn = station_figures(stations_of(image, bag), bag, instance, current_palette())
+    generator, palette = GENERATORS[bag.generator], current_palette()
+    st.subheader(f"{texts.HOW_HEADING}: {generator.title}, instance {instance}", divider="gray")
+    drawn = [(step.title, step_figure(step.drawing, palette)) for step in _steps(_key(bag), image, bag, instance)]
+    numbers = feature_bars(bag.features[instance], bag.feature_names, palette)
+    drawn.append((texts.numbers_step(len(bag.feature_names)), numbers))
     with st.container(horizontal=True, gap="small"):
-        for number, (text, figure) in enumerate(zip(texts.STEP_TITLES[bag.generator], drawn, strict=True), start=1):
+        for number, (title, figure) in enumerate(drawn, start=1):
             with st.container(width=CARD_WIDTH):
-                st.markdown(text)
-                charts.show(
-                    figure,
-                    key=f"station-{number}",
-                    alt=f"Step {number}: {text.replace('*', '')}.",
-                )
-    if bag.generator == "row":
-        st.caption(texts.WRAPPED_ROW)
+                st.markdown(f"**{number}** {title}")
+                charts.show(figure, key=f"station-{number}", alt=f"Step {number}: {title}.")
+    if generator.remark:
+        st.caption(generator.remark)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _steps(bag_key: str, _image: TissueImage, _bag: Bag, instance: int) -> Sequence[Step]:
+    return steps_of(_image, _bag, instance)
+
+
+def _key(bag: Bag) -> str:
+    return f"{bag.image_sha256} {bag.generator} {sorted(bag.params.items())}"

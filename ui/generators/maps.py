@@ -1,4 +1,4 @@
-"""The four maps side by side, and the choice of the instance to follow."""
+"""The maps side by side, and the choice of the instance to follow."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -7,8 +7,8 @@ import streamlit as st
 
 from bag_generators import GENERATORS, TissueImage
 from ui.figures.attention_map import COLOURS, attention_map
-from ui.frame import charts
-from ui.frame.page import escape
+from ui.frame import charts, choices, picker
+from ui.frame.markdown import escape
 from ui.frame.palette import current_palette
 from ui.generators import texts
 from ui.generators.bags import Described, linked
@@ -19,27 +19,11 @@ CARD_WIDTH = 214  # px: four beside each other on a wide screen, two on a narrow
 
 def choose_instance(bags: Mapping[str, Described]) -> tuple[str, int]:
     """The generator to follow step by step and one of its instances: a click in a map, or the keyboard."""
-    generator = st.segmented_control(
-        texts.FOLLOW_LABEL,
-        options=list(GENERATORS),
-        default="sbn",
-        required=True,
-        wrap=True,
-        format_func=lambda name: GENERATORS[name].title,
-        key="follow",
-        bind="query-params",
-    )
+    generator = picker.choose_generator("follow", texts.FOLLOW_LABEL, list(bags))
     bag = bags[generator].bag
     instance = _kept(bags, generator)
     st.session_state["instance"] = instance
-    chosen = st.pills(
-        texts.INSTANCE_LABEL,
-        options=range(len(bag)),
-        required=True,
-        wrap=True,
-        key="instance",
-        bind="query-params",
-    )
+    chosen = choices.one_of(texts.INSTANCE_LABEL, range(len(bag)), "instance", shape="pills")
     st.session_state["followed"] = (generator, chosen)
     return generator, chosen
 
@@ -76,21 +60,18 @@ def show_maps(image: TissueImage, bags: Mapping[str, Described], generator: str,
     charts.show(
         scale_bar(end, texts.UNIT_AXIS[unit], COLOURS, palette),
         key="scale-bar",
-        alt=f"Colour scale of all four maps, from 0 to {end:.2f}.",
+        alt=f"Colour scale of all maps, from 0 to {end:.2f}.",
     )
 
 
 def choose_unit() -> str:
     """How attention is compared between bags of different sizes."""
-    return st.segmented_control(
+    return choices.one_of(
         texts.UNIT_LABEL,
-        options=list(texts.UNIT_TITLES),
-        default="share",
-        required=True,
-        wrap=True,
-        format_func=texts.UNIT_TITLES.__getitem__,
-        key="unit",
-        bind="query-params",
+        list(texts.UNIT_TITLES),
+        "unit",
+        "share",
+        texts.UNIT_TITLES.__getitem__,
         help=texts.UNIT_HELP,
     )
 

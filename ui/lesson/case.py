@@ -10,6 +10,7 @@ from bag_generators.tissue.phantom import Phantom, instance_truth
 from elimipl.data.crowd import uniform_false_positives
 from elimipl.data.phantoms import redraw
 from elimipl.labels import TISSUE7, LabelSpace
+from ui.frame import choices, picker
 from ui.frame.cached import bag_of
 from ui.lesson import texts
 from ui.lesson.recorded import recorded_runs
@@ -39,27 +40,16 @@ class Case:
 def choose_case() -> Case:
     """Ask for the tissue, one of two drawings of it, and the way it is cut."""
     st.subheader(texts.CASE_HEADING, divider="gray")
-    tissue = st.selectbox(texts.TISSUE_LABEL, TISSUES, key="tissue", bind="query-params")
-    variant = st.segmented_control(
-        texts.VARIANT_LABEL, VARIANTS, default=1, required=True, wrap=True, key="drawing", bind="query-params"
-    )
-    cut = st.segmented_control(
-        texts.CUT_LABEL,
-        list(GENERATORS),
-        default="row",
-        required=True,
-        wrap=True,
-        format_func=lambda name: GENERATORS[name].title,
-        key="cut",
-        bind="query-params",
-        help=texts.CUT_HELP,
-    )
+    tissue = choices.one_of(texts.TISSUE_LABEL, TISSUES, "tissue", shape="list")
+    variant = choices.one_of(texts.VARIANT_LABEL, VARIANTS, "drawing", 1)
+    cut = picker.choose_generator("cut", texts.CUT_LABEL, default="row", help=texts.cut_help(GENERATORS.values()))
     return make_case(tissue, variant, cut)
 
 
 def make_case(tissue: str, variant: int, cut: str) -> Case:
     """The drawing of a tissue that the recorded runs were watched on."""
-    bags = recorded_runs().phantoms[cut].bags
+    recorded = recorded_runs().phantoms
+    bags = recorded.get(cut, next(iter(recorded.values()))).bags  # all were recorded on the same drawings
     name = [bag.name for bag in bags if TISSUE7.names[bag.true] == tissue][variant - 1]
     phantom = _drawn(name)
     image = TissueImage.from_array(phantom.pixels)

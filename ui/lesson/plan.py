@@ -6,9 +6,10 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from bag_generators.assets import assets
 from bag_generators.validation import Record, read_json, validated
 
-LESSON_FILE = Path(__file__).resolve().parents[2] / "assets" / "lessons" / "dual_inexact_supervision.json"
+LESSON_FILE = assets("lessons", "dual_inexact_supervision.json")
 _REPAIR = "Get the project's files again."
 
 

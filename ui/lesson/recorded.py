@@ -1,13 +1,13 @@
 """The training runs recorded by `scripts/record_lesson.py`."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import streamlit as st
 
+from bag_generators.assets import assets
 from bag_generators.validation import Record, read_json, validated
 
-RECORDED_FILE = Path(__file__).resolve().parents[2] / "assets" / "lessons" / "recorded_runs.json"
+RECORDED_FILE = assets("lessons", "recorded_runs.json")
 _REPAIR = "Get the project's files again, or record them anew with “python scripts/record_lesson.py”."
 
 Numbers = tuple[float, ...]

@@ -1,17 +1,19 @@
 """The words around the controls and figures of the lesson; the explanations are in assets/lessons."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from bag_generators import Generator
 from ui.lesson.recorded import AmbiguityRun, AttentionRun, BeliefRun, WatchedBag
 
 STEPS_HEADING = "Steps"
+STEP_LABEL = "Step"
+HIDE_LABEL = "Hidden parts"
 CASE_HEADING = "Your picture"
 TISSUE_LABEL = "Tissue"
 VARIANT_LABEL = "Which drawing"
 CUT_LABEL = "Cut into instances by"
-CUT_HELP = "SIFT: 5 × 5 cells. Row: 8 bands. SBN: 9 overlapping blobs of the middle. KMeansSeg: segments."
 TASK_LABEL = "Do this"
 DONE_LABEL = "Done"
 BACK_LABEL = "Back"
@@ -196,7 +198,7 @@ def descent_alt(sparsity: str, p: np.ndarray, candidates: np.ndarray) -> str:
 
 
 def beliefs_alt(names: Sequence[str], weights: np.ndarray, candidates: np.ndarray, epoch: int) -> str:
-    told = ", ".join(f"{names[index]} {weights[index]:.0%}" for index in np.flatnonzero(candidates))
+    told = ", ".join(f"{names[index]} {weights[index]:.0%}" for index in np.flatnonzero(candidates).tolist())
     return f"Belief after epoch {epoch}: {told}."
 
 
@@ -205,3 +207,13 @@ def accuracy_alt(run: AmbiguityRun, shown: bool) -> str:
         return "Accuracy without false positives; the rest is still hidden."
     means = (f"{name} {np.mean(values[-1]):.0%}" for name, values in run.accuracy.items())
     return f"Accuracy over false positives; with {run.r[-1]}: {', '.join(means)}."
+
+
+def cut_help(generators: Iterable[Generator]) -> str:
+    """What the generators do, one line each."""
+    return "\n".join(f"- **{generator.title}**: {generator.summary}" for generator in generators)
+
+
+def not_recorded(title: str) -> str:
+    """Said where the attention on bags of a generator was not recorded."""
+    return f"No training on bags of {title} was recorded; choose another way to cut the picture to follow it here."

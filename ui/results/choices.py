@@ -8,6 +8,7 @@ import streamlit as st
 from elimipl.benchmark.cells import CROWD, DATA, OURS, PARTIAL_LABEL, PERCEPTRONS, VIEWS, Cell, View
 from elimipl.benchmark.claims import Claim, claims
 from elimipl.benchmark.records import FILE, RESULTS, Records
+from ui.frame import choices
 from ui.results import texts
 from ui.results.comparison_figures import Row
 
@@ -63,50 +64,29 @@ def _claims(path: str, changed: int) -> list[Claim]:
 def choose(records: Records) -> Choice:
     """Widgets for the sidebar."""
     st.subheader(texts.VIEW_HEADING, divider="gray")
-    view_id = st.selectbox(
-        texts.VIEW_HEADING,
-        list(VIEWS),
-        format_func=texts.view_title,
-        key="results_view",
-        bind="query-params",
-        label_visibility="collapsed",
+    view_id = choices.one_of(
+        texts.VIEW_HEADING, list(VIEWS), "results_view", title=texts.view_title, shape="list", label_hidden=True
     )
     view = VIEWS[view_id]
     st.subheader(texts.DATA_HEADING, divider="gray")
-    data = st.selectbox(
+    data = choices.one_of(
         texts.DATA_HEADING,
         _data_sets(records, view),
-        format_func=lambda one: DATA[one].title,
-        key=f"results_data_{_slug(view_id)}",
-        bind="query-params",
-        label_visibility="collapsed",
+        f"results_data_{_slug(view_id)}",
+        title=lambda one: DATA[one].title,
+        shape="list",
+        label_hidden=True,
     )
     r = CROWD if view.rs == (CROWD,) else _choose_r(view)
     st.subheader(texts.METHODS_HEADING, divider="gray")
     every = (*view.methods, *view.extra)
-    methods = st.pills(
-        texts.METHODS_HEADING,
-        every,
-        default=view.methods,
-        selection_mode="multi",
-        key=f"results_methods_{_slug(view_id)}",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    return Choice(records, view, data, r, tuple(method for method in every if method in methods))
+    key = f"results_methods_{_slug(view_id)}"
+    methods = choices.some_of(texts.METHODS_HEADING, every, key, view.methods, label_hidden=True)
+    return Choice(records, view, data, r, tuple(methods))
 
 
 def _choose_r(view: View) -> int:
-    return int(
-        st.segmented_control(
-            texts.R_LABEL,
-            view.rs,
-            default=view.rs[0],
-            required=True,
-            key=f"results_r_{_slug(view.id)}",
-            bind="query-params",
-        )
-    )
+    return choices.one_of(texts.R_LABEL, view.rs, f"results_r_{_slug(view.id)}", view.rs[0])
 
 
 def _data_sets(records: Records, view: View) -> list[str]:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from elimipl.benchmark.cells import CROWD, DATA
 from elimipl.benchmark.figure_four import phenomena
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.results import texts
 from ui.results.choices import Choice
@@ -27,15 +27,13 @@ def show_accuracies(choice: Choice) -> None:
 def show_costs(choice: Choice) -> None:
     """Accuracy over time or memory."""
     st.subheader(texts.COST_HEADING, anchor=False)
-    cost = st.segmented_control(
+    cost = choices.one_of(
         texts.COST_LABEL,
         list(texts.COSTS),
-        default="seconds",
-        required=True,
-        format_func=lambda one: texts.COSTS[one],
+        "results_cost",
+        "seconds",
+        texts.COSTS.__getitem__,
         help=texts.COST_HELP,
-        key="results_cost",
-        bind="query-params",
     )
     rows = choice.rows(cost)
     if not any(row.cost for row in rows):

@@ -5,7 +5,7 @@ import streamlit as st
 from elimipl.benchmark.cells import CROWD, DATA, Cell
 from elimipl.benchmark.claims import Claim
 from elimipl.benchmark.wording import CAPTIONS, shown, signed
-from ui.frame.page import escape
+from ui.frame.markdown import escape
 from ui.results import texts
 from ui.results.choices import Choice
 

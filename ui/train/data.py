@@ -2,6 +2,7 @@
 
 import hashlib
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import streamlit as st
 
 from bag_generators import GENERATORS, InputError
 from bag_generators.formats import MOST_ZIP_CLASSES
-from elimipl.data.shipped import load_bag_set
+from elimipl.data.shipped import bag_sets, load_bag_set
 from elimipl.data.sklearn_digits import build_digits
 from elimipl.data.zips import bags_from_zip
-from elimipl.dataset import BagDataset
-from ui.frame.page import escape
+from elimipl.dataset import UNLABELLED, BagDataset
+from ui.frame import choices, picker
+from ui.frame.markdown import escape
 from ui.train import texts
 
 OWN = "own"
@@ -35,22 +37,20 @@ class Data:
 def choose_data() -> Data | None:
     """The bags, before candidate sets are given to them; None while nothing is uploaded."""
     st.subheader(texts.DATA_HEADING, divider="gray")
-    kind = st.segmented_control(
+    kind = choices.one_of(
         texts.DATA_LABEL,
-        options=list(texts.DATA_TITLES),
-        default="phantoms",
-        required=True,
-        format_func=texts.DATA_TITLES.__getitem__,
-        key="train_data",
-        bind="query-params",
-        label_visibility="collapsed",
+        list(texts.DATA_TITLES),
+        "train_data",
+        "phantoms",
+        texts.DATA_TITLES.__getitem__,
+        label_hidden=True,
     )
     st.caption(texts.DATA_ABOUT[kind])
     if kind == "digits":
         return Data(texts.DATA_TITLES[kind], named_bags(kind), has_own_candidates=False)
     if kind == OWN:
         return _own()
-    generator = _choose_generator()
+    generator = _choose_generator([name for name in GENERATORS if f"{kind}-{name}" in bag_sets()])
     return Data(texts.DATA_TITLES[kind], named_bags(f"{kind}-{generator}"), has_own_candidates=False)
 
 
@@ -60,16 +60,8 @@ def named_bags(name: str) -> BagDataset:
     return build_digits() if name == "digits" else load_bag_set(name)
 
 
-def _choose_generator() -> str:
-    return st.segmented_control(
-        texts.GENERATOR_LABEL,
-        options=list(GENERATORS),
-        default="sbn",
-        required=True,
-        format_func=lambda name: GENERATORS[name].title,
-        key="train_generator",
-        bind="query-params",
-    )
+def _choose_generator(among: Sequence[str] | None = None) -> str:
+    return picker.choose_generator("train_generator", texts.GENERATOR_LABEL, among)
 
 
 def _own() -> Data | None:
@@ -93,11 +85,15 @@ def _own() -> Data | None:
 
 def _from_zip(content: bytes, generator: str) -> Data:
     bar = st.progress(0.0, texts.MAKING_BAGS)
+
+    def show(done: int, total: int) -> None:
+        bar.progress(done / total, texts.MAKING_BAGS)
+
     try:
-        made = bags_from_zip(content, generator, lambda done, total: bar.progress(done / total, texts.MAKING_BAGS))
+        made = bags_from_zip(content, generator, show)
     finally:
         bar.empty()
-    notes = ()
+    notes: tuple[str, ...] = ()
     if made.refused:
         name, error = made.refused[0]
         notes = (texts.refused_pictures(len(made.refused), name, error.what),)
@@ -115,6 +111,8 @@ def _from_bag_file(content: bytes) -> Data:
             f"The server has no room to read the uploaded file ({error.strerror}).",
             "Try again later, or tell the person who runs it.",
         ) from None
+    if dataset.label_space == UNLABELLED:
+        raise InputError("Nobody has labelled the bags in this file.", "Send a zip of class folders instead.")
     if len(dataset.label_space) < 3:
         raise InputError("The bags are of two classes only.", "Candidate sets need at least three to leave one out.")
     if len(dataset.label_space) > MOST_ZIP_CLASSES:

@@ -7,7 +7,11 @@ import streamlit as st
 from elimipl.config import Config
 from elimipl.data.candidates import Candidates
 from elimipl.dataset import BagDataset
-from elimipl.variants import METHODS, method_config, uses
+from elimipl.methods import METHODS, network_methods, training_config
+from elimipl.methods.networks import uses
+from elimipl.plugins import CLI, LOSSES
+from ui.frame import choices, picker
+from ui.frame.choices import N
 from ui.train import texts
 from ui.train.data import Data
 
@@ -21,35 +25,31 @@ def choose_candidates(data: Data) -> Candidates:
     known = bool((data.dataset.labels >= 0).all())
     made = ["random", "crowd"] if known else []
     kinds = ["own", *made] if data.has_own_candidates or not known else made
-    kind = st.segmented_control(
+    kind = choices.one_of(
         texts.CANDIDATES_HEADING,
-        options=kinds,
-        default=kinds[0],
-        required=True,
-        format_func=texts.CANDIDATE_TITLES.__getitem__,
-        help=texts.CANDIDATES_HELP,
+        kinds,
         # Other data bring other options, and a widget whose options change forgets its choice.
-        key="train_candidates" if kinds == made else "train_own_candidates",
-        bind="query-params",
-        label_visibility="collapsed",
+        "train_candidates" if kinds == made else "train_own_candidates",
+        kinds[0],
+        texts.CANDIDATE_TITLES.__getitem__,
+        label_hidden=True,
+        help=texts.CANDIDATES_HELP,
     )
     most = data.dataset.n_classes - 2
     r = 1
     if kind == "random" and most > 1:
-        r = st.slider(texts.R_LABEL, 1, most, 1, key=f"train_r{most}", bind="query-params")
+        r = choices.slider(texts.R_LABEL, 1, most, 1, f"train_r{most}")
     seed = 0
     if kind != "own":
-        seed = st.number_input(texts.CANDIDATE_SEED_LABEL, 0, 9999, 0, key="train_candidate_seed", bind="query-params")
-    return Candidates(kind, min(r, most), int(seed))
+        seed = choices.number(texts.CANDIDATE_SEED_LABEL, 0, 9999, 0, "train_candidate_seed")
+    return Candidates(kind, min(r, most), seed)
 
 
 def choose_method() -> str:
     """Name of the method."""
     st.subheader(texts.METHOD_HEADING, divider="gray")
-    method = st.selectbox(
-        texts.METHOD_LABEL, METHODS, key="train_method", bind="query-params", label_visibility="collapsed"
-    )
-    st.caption(texts.METHOD_ABOUT[method])
+    method = picker.choose_method("train_method", network_methods(), texts.METHOD_LABEL, label_hidden=True)
+    st.caption(texts.METHOD_ABOUT.get(method) or METHODS[method].summary)
     return method
 
 
@@ -60,30 +60,28 @@ def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, fl
     settings["epochs"] = _number(texts.EPOCHS_LABEL, "epochs", 1, MOST_EPOCHS, 60, 10)
     settings["lr"] = _number(texts.LR_LABEL, "lr", 0.001, 1.0, 0.1, 0.01, "%.3f")
     if uses(method, "mu"):
-        settings["sparsity"] = st.segmented_control(
+        settings["sparsity"] = choices.one_of(
             texts.SPARSITY_LABEL,
-            options=list(texts.SPARSITY_TITLES),
-            default="entropy",
-            required=True,
-            format_func=texts.SPARSITY_TITLES.__getitem__,
+            list(texts.SPARSITY_TITLES),
+            "train_sparsity",
+            "entropy",
+            texts.SPARSITY_TITLES.__getitem__,
             help=texts.SPARSITY_HELP,
-            key="train_sparsity",
-            bind="query-params",
         )
         settings["mu"] = _number(texts.MU_LABEL, "mu", 0.0, 20.0, 0.1, 0.1, "%.2f")
     if uses(method, "gamma"):
         settings["gamma"] = _number(texts.GAMMA_LABEL, "gamma", 0.0, 20.0, 1.0, 0.1, "%.2f")
+    if LOSSES:
+        settings["loss"] = st.selectbox(texts.OWN_LOSS_LABEL, [CLI, *LOSSES], key="train_loss", bind="query-params")
     settings["seed"] = _number(texts.SEED_LABEL, "seed", 0, 9999, 0, 1)
-    slow = st.toggle(texts.PACE_LABEL, value=True, help=texts.PACE_HELP, key="train_slow", bind="query-params")
+    slow = choices.switch(texts.PACE_LABEL, "train_slow", on=True, help=texts.PACE_HELP)
     with st.expander(texts.MORE_LABEL, icon=":material/tune:"):
         settings["hidden"] = _number(texts.HIDDEN_LABEL, "hidden", 4, 1024, 16, 16)
         settings["batch"] = _number(texts.BATCH_LABEL, "batch", 1, 512, 16, 8)
         settings["dropout"] = _number(texts.DROPOUT_LABEL, "dropout", 0.0, 0.9, 0.0, 0.1, "%.1f")
         share = _number(texts.HELD_OUT_LABEL, "held_out", 0.0, 0.8, 0.3, 0.1, "%.1f")
-    return method_config(method, **settings), share, WATCHABLE_PACE if slow else None
+    return training_config(method, **settings), share, WATCHABLE_PACE if slow else None
 
 
-def _number(
-    label: str, key: str, low: float, high: float, start: float, step: float, shown: str | None = None
-) -> float:
-    return st.number_input(label, low, high, start, step, shown, key=f"train_{key}", bind="query-params")
+def _number(label: str, key: str, low: N, high: N, start: N, step: N, shown: str | None = None) -> N:
+    return choices.number(label, low, high, start, f"train_{key}", step, format=shown)

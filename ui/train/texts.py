@@ -53,6 +53,7 @@ METHOD_ABOUT = {
     "CE": "Cross-entropy: all candidates stay equally believed, nothing else.",
 }
 SETTINGS_HEADING = "Settings"
+OWN_LOSS_LABEL = "Loss"
 EPOCHS_LABEL = "Epochs T"
 LR_LABEL = "Learning rate"
 MU_LABEL = "μ, weight of the sparsity loss"

@@ -9,6 +9,7 @@ import pytest
 from elimipl.benchmark import session
 from elimipl.benchmark.tasks import Outcome, run_task
 from elimipl.commands import main
+from elimipl.methods import METHODS, network_method, register_method
 
 Run = Callable[..., int]
 TWO = ("--table", "2", "--methods", "ELIMIPL", "PRODEN-Mean")
@@ -146,3 +147,19 @@ def test_what_cannot_be_meant_is_refused_in_a_sentence(
         code = ended.code
     assert code == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_registered_method_joins_the_tables_where_it_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_method(network_method("Narrow", "A narrow embedding.", hidden=4, epochs=1))
+    monkeypatch.setattr(session, "run_tasks", lambda tasks, _: ((task, Outcome(run_task(task))) for task in tasks))
+    try:
+        assert run("--table", "2", "--methods", "Narrow", "--splits", "1", "--r", "1") == 0
+        assert run("--table", "2", "--methods", "PRODEN-Mean", "--splits", "1", "--r", "1") == 0
+    finally:
+        METHODS.unregister("Narrow")
+    assert {kept["method"] for kept in cells(tmp_path / "results").values()} == {"Narrow", "PRODEN-Mean"}
+    report = (tmp_path / "results" / "benchmark.md").read_text(encoding="utf-8")
+    assert "registered methods" in report
+    assert "| 1 | Narrow | " in report

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from elimipl.benchmark.cells import Cell
-from elimipl.benchmark.tasks import Outcome, Task, _told, run_task, run_tasks
+from elimipl.benchmark.tasks import Outcome, Task, _failure, run_task, run_tasks
 from elimipl.config import Config
 from elimipl.methods import METHODS
 from tests.elimipl.toy_bags import toy_bags
@@ -58,9 +58,9 @@ def test_test_bags_without_labels_are_refused() -> None:
 
 
 def test_lack_of_memory_is_called_so() -> None:
-    assert _told(MemoryError()) == "Memory ran out."
-    assert _told(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried …")) == "Memory ran out."
-    assert _told(KeyError("x")) == "KeyError: 'x'"
+    assert _failure(MemoryError()) == "Memory ran out."
+    assert _failure(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried …")) == "Memory ran out."
+    assert _failure(KeyError("x")) == "KeyError: 'x'"
 
 
 class _Dying(Config):
@@ -78,8 +78,8 @@ class _Endless(Config):
     """A task that never ends; it says when it has begun."""
 
     def replace(self, **changes: object) -> Config:
-        sys.stdout.write("begun\n")
-        sys.stdout.flush()
+        sys.stderr.write("begun\n")  # workers have no stdout
+        sys.stderr.flush()
         time.sleep(600)
         raise AssertionError
 
@@ -92,8 +92,8 @@ def run_an_endless_task() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
 def test_no_task_outlives_a_benchmark_that_is_killed() -> None:
     script = f"import {__name__} as tasks; tasks.run_an_endless_task()"
-    with subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True) as victim:
-        assert victim.stdout is not None
-        assert victim.stdout.readline() == "begun\n"
+    with subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, text=True) as victim:
+        assert victim.stderr is not None
+        assert victim.stderr.readline() == "begun\n"
         victim.kill()
         victim.communicate(timeout=60)  # ends when the last process that could print is gone

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from bag_generators import generate, load
+from bag_generators.__main__ import main as make_bags
 from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import list_samples
 from elimipl.cards.card import Card
@@ -66,7 +67,7 @@ def data(toy_dataset, tmp_path):
 
 
 def test_bags_of_a_folder(tiles, tmp_path, capsys):
-    out = tmp_path / "out" / "bags.safetensors"
+    out = tmp_path / "bags.safetensors"
     assert (
         run("bags", tiles, "--generator", "row", "--out", out, "--source", "drawn", "--licence", "CC0", "--r", 1) == 0
     )
@@ -97,9 +98,55 @@ def test_bags_with_a_stain_and_a_broken_picture(tiles, tmp_path, capsys):
     assert "broken.png: " in said
 
 
+@pytest.mark.parametrize("wrong", [("--r", 99), ("--crowd", 99), ("--out", "nowhere/x"), ("--out", "x.npz")], ids=str)
+def test_bags_refuses_before_the_first_picture(wrong, tiles, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("elimipl.commands.bags.bags_from_tiles", lambda *_, **__: pytest.fail("bags were made"))
+    assert run("bags", tiles, "--generator", "row", "--out", "x", *wrong) == 2
+    assert is_one_sentence_or_two(capsys.readouterr().err)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_are_not_utf8_do_not_cost_the_run(tiles, tmp_path, capsys):
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/tiles\xff"))
+    for kind in ("pink", "blue"):
+        (folder / kind).mkdir(parents=True)
+        name = Path(os.fsdecode(os.fsencode(folder / kind) + b"/caf\xe9.png"))
+        name.write_bytes((tiles / kind / "0.png").read_bytes())
+    out = tmp_path / "bags.safetensors"
+    assert run("bags", folder, "--generator", "row", "--out", out, "--quiet") == 0
+    dataset = BagDataset.load(out)
+    assert dataset.names == ("blue/caf�.png", "pink/caf�.png")
+    assert dataset.source.startswith("tiles�")
+    assert b"blue/caf\xe9.png" in out.read_bytes()
+
+
+def test_bags_that_nobody_labelled_are_not_trained_on(tiles, tmp_path, capsys):
+    out = tmp_path / "unlabelled.safetensors"
+    assert make_bags([str(tiles), "--generator", "row", "--out", str(out)]) == 0
+    capsys.readouterr()
+    assert run("train", out, "--out", tmp_path, *QUICK) == 2
+    assert "Nobody has labelled the bags" in capsys.readouterr().err
+
+
 def test_train_writes_a_model_that_predicts(data, tiles, tmp_path, capsys):
     folder = tmp_path / "models"
-    arguments = ["--out", folder, "--epochs", "60", "--hidden", "32", "--batch", "4", "--seed", "5", "--device", "cpu"]
+    arguments = [
+        "--out",
+        folder,
+        "--epochs",
+        "60",
+        "--hidden",
+        "32",
+        "--batch",
+        "4",
+        "--lr",
+        "0.05",
+        "--seed",
+        "5",
+        "--device",
+        "cpu",
+    ]
     assert run("train", data, *arguments) == 0
     said = capsys.readouterr()
     assert "toy-row-elimipl" in said.out
@@ -299,6 +346,14 @@ FAILURES = {
     "no folder": (["bags", "gone", "--generator", "row", "--out", "x"], "no folder “gone”"),
     "no generator": (["bags", ".", "--generator", "brush", "--out", "x"], "invalid choice: 'brush'"),
     "no stain": (["bags", "{tiles}", "--generator", "row", "--stain", "ink", "--out", "x", "--quiet"], "ink"),
+    "no folder to write to": (["bags", "{tiles}", "--generator", "row", "--out", "new/x"], "there is no folder “new”"),
+    "a folder to write to": (["bags", "{tiles}", "--generator", "row", "--out", "."], "that is a folder"),
+    "another ending": (["bags", "{tiles}", "--generator", "row", "--out", "x.npz"], "“x.safetensors” instead"),
+    "r and crowd for bags": (
+        ["bags", "{tiles}", "--generator", "row", "--out", "x", "--r", "1", "--crowd"],
+        "not allow",
+    ),
+    "no workers": (["evaluate", "{data}", "--workers", "0", "--quiet"], "0 workers"),
     "no model": (["predict", "--model", "gone", "a.png"], "no model called “gone”"),
     "no model folder": (["models", "--folder", "gone"], "no folder of models “gone”"),
     "no data set": (["fetch", "CATS", "--out", "x"], "invalid choice: 'CATS'"),

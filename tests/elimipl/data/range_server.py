@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import ssl
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +24,10 @@ class Behaviour:
     cuts: list[int] = field(default_factory=list)  # the next file answers end after so many bytes
     silent: threading.Event | None = None  # no answer before this is set
     retry_after: str = ""
+    redirects: list[str] = field(default_factory=list)  # where the next answers send the client
+    certificate: tuple[str, str] | None = None  # files of certificate and key, for https
     asked: list[tuple[str, str]] = field(default_factory=list)  # path and Range of every request
+    identified: list[str] = field(default_factory=list)  # credentials and cookies that came with requests
     sent: int = 0  # bytes of files
 
     def description(self, base: str) -> bytes:
@@ -43,10 +47,14 @@ class Behaviour:
 def serve(behaviour: Behaviour):
     """The base address of a server that behaves like this until the block ends."""
     server = _Server(("127.0.0.1", 0), _handler(behaviour))
+    if behaviour.certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*behaviour.certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http{'s' if behaviour.certificate else ''}://127.0.0.1:{server.server_port}"
     finally:
         if behaviour.silent:
             behaviour.silent.set()
@@ -69,9 +77,15 @@ def _handler(behaviour: Behaviour):
 
         def do_GET(self):
             behaviour.asked.append((self.path, self.headers.get("Range", "")))
+            behaviour.identified += [self.headers[name] for name in ("Authorization", "Cookie") if name in self.headers]
             if behaviour.silent:
                 behaviour.silent.wait()
-            if behaviour.faults:
+            if behaviour.redirects:
+                self.send_response(302)
+                self.send_header("Location", behaviour.redirects.pop(0))
+                self.send_header("Set-Cookie", "who=me")
+                self.end_headers()
+            elif behaviour.faults:
                 self.send_response(behaviour.faults.pop(0))
                 if behaviour.retry_after:
                     self.send_header("Retry-After", behaviour.retry_after)

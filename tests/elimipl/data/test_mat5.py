@@ -2,6 +2,7 @@
 
 import io
 import struct
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy.io import loadmat, savemat
 
 from bag_generators.errors import InputError
-from elimipl.data.mat5 import DamagedError, is_version_5, read_variable
+from elimipl.data.mat5 import TooLargeError, is_version_5, read_variable
 from elimipl.data.matlab import load_bags, load_splits
 
 RNG = np.random.default_rng(5)
@@ -86,11 +87,44 @@ def test_a_file_of_the_other_byte_order():
 
 
 def test_a_variable_that_unpacks_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr("elimipl.data.mat5.MOST_MAT_BYTES", 10_000)
-    packed = zlib.compress(b"\0" * 10_000_000)
-    content = written({})[:128] + struct.pack("<II", 15, len(packed)) + packed
-    with pytest.raises(DamagedError, match="breaks off"):
+    monkeypatch.setattr("elimipl.data.mat5.LEAST_MAT_BYTES", 10_000)
+    content = written({"x": np.zeros((1000, 1000))}, compressed=True)
+    tracemalloc.start()
+    with pytest.raises(TooLargeError, match="more than 0 MB"):
         read_variable(content, "x")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4_000_000  # of eight million
+
+
+def test_a_bomb_is_named_and_costs_little(tmp_path):
+    path = tmp_path / "bomb.mat"
+    packer = zlib.compressobj(9)
+    whole = 300 * 2**20
+    head = struct.pack("<II", 14, whole) + struct.pack("<IIII", 6, 8, 6, 0) + struct.pack("<IIii", 5, 8, 1, whole // 8)
+    head += struct.pack("<HH4s", 1, 4, b"data")
+    packed = packer.compress(head) + b"".join(packer.compress(bytes(2**20)) for _ in range(300)) + packer.flush()
+    path.write_bytes(written({})[:128] + struct.pack("<II", 15, len(packed)) + packed)
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"unpacks to more than \d+ MB, far more than its size\..*-v6"):
+        load_bags(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200 * 2**20
+
+
+def test_other_variables_are_not_unpacked_to_learn_their_names(monkeypatch):
+    monkeypatch.setattr("elimipl.data.mat5.LEAST_MAT_BYTES", 10_000)
+    content = written({"before": np.zeros((1000, 1000)), "x": np.eye(2)}, compressed=True)
+    np.testing.assert_array_equal(read_variable(content, "x"), np.eye(2))
+
+
+def test_empty_cells_without_end_are_refused(monkeypatch):
+    monkeypatch.setattr("elimipl.data.mat5.MOST_MAT_CELLS", 8)
+    inside = cells([np.eye(2), np.eye(2)])
+    assert read_variable(written({"x": cells([inside, inside], [1, 2])}), "x").shape == (2, 2)
+    with pytest.raises(TooLargeError, match="more than 8 cells"):
+        read_variable(written({"x": cells([inside, inside], [inside, 2])}), "x")
 
 
 def test_old_files_of_plain_tables_are_still_read(tmp_path):

@@ -11,6 +11,7 @@ from bag_generators import InputError, generate, load
 from elimipl.data import zips as tile_zip
 from elimipl.data.zips import bags_from_zip
 from elimipl.labels import TISSUE7
+from scripts.bad_inputs.encodings import png_claiming
 
 
 def picture(seed):
@@ -94,3 +95,34 @@ def test_all_pictures_together_are_counted_too(monkeypatch):
     monkeypatch.setattr(tile_zip, "MOST_ZIP_BYTES", sum(map(len, files.values())) - 1)
     with pytest.raises(InputError, match="unpacks to more"):
         bags_from_zip(zipped(files), "row")
+
+
+def test_pixels_of_all_pictures_are_counted_before_the_first_is_decoded(monkeypatch):
+    monkeypatch.setattr(tile_zip, "load", lambda _: pytest.fail("a picture was decoded"))
+    buffer = io.BytesIO()
+    Image.new("1", (8000, 5000)).save(buffer, "PNG")
+    files = {f"{'ab'[i % 2]}/{i}.png": buffer.getvalue() for i in range(13)}
+    with pytest.raises(InputError, match="more than 500 million pixels together"):
+        bags_from_zip(zipped(files), "row")
+
+
+@pytest.mark.parametrize("format_", ["PNG", "JPEG", "TIFF", "BMP", "WEBP"])
+def test_the_header_of_every_format_is_counted(monkeypatch, format_):
+    def encoded(seed):
+        buffer = io.BytesIO()
+        Image.open(io.BytesIO(picture(seed))).save(buffer, format_)
+        return buffer.getvalue()
+
+    files = {f"a/x.{format_.lower()}": encoded(0), f"b/y.{format_.lower()}": encoded(1)}
+    monkeypatch.setattr(tile_zip, "MOST_ZIP_PIXELS", 2 * 64 * 64)
+    assert len(bags_from_zip(zipped(files), "row").dataset) == 2
+    monkeypatch.setattr(tile_zip, "MOST_ZIP_PIXELS", 2 * 64 * 64 - 1)
+    with pytest.raises(InputError, match="million pixels together"):
+        bags_from_zip(zipped(files), "row")
+
+
+def test_a_picture_too_large_to_be_decoded_costs_no_pixels():
+    files = {"a/x.png": picture(0), "b/y.png": picture(1), "b/z.png": png_claiming(30_000, 30_000)}
+    made = bags_from_zip(zipped(files), "row")
+    assert len(made.dataset) == 2
+    assert [name for name, _ in made.refused] == ["b/z.png"]

@@ -8,9 +8,10 @@ import pytest
 
 from bag_generators.errors import InputError
 from elimipl.config import Config
-from elimipl.methods import METHODS
+from elimipl.methods import METHODS, Method, network_method, network_methods, register_method, training_config
+from elimipl.methods.networks import SUMMARIES as TRAINED_ALIKE
+from elimipl.methods.rc import RcConfig
 from elimipl.training import loop
-from elimipl.variants import METHODS as TRAINED_ALIKE
 from tests.elimipl.methods.separable_bags import (
     constant_features,
     mixed_candidates,
@@ -180,3 +181,36 @@ def test_a_device_that_is_not_there_is_refused(name):
 def test_a_learning_rate_that_breaks_training_gets_a_sentence(name):
     with pytest.raises(InputError, match="broke down in epoch"):
         learn(name, separable_bags(16), lr=1e3, weight_decay=1e3)
+
+
+def test_a_registered_method_has_the_verbs_of_all_others():
+    fitted = METHODS["RC-Mean"].fit
+    register_method(Method("Mine", "Mine", "PLL", "RC under another name.", RcConfig.of, fitted))
+    register_method(network_method("Narrow", "A narrow embedding.", hidden=4))
+    try:
+        assert list(METHODS)[-2:] == ["Mine", "Narrow"]
+        assert METHODS["Mine"].fit(separable_bags(8), METHODS["Mine"].config(epochs=1), device="cpu").history
+        assert network_methods()[-1] == "Narrow"  # on the Train page; "Mine" has no network to show there
+        assert "Mine" not in network_methods()
+        assert training_config("Narrow", epochs=3, hidden=64).hidden == 4
+        assert training_config("ELIMIPL", epochs=3) == Config.preset("default", epochs=3)
+        with pytest.raises(InputError, match="There is a method 'Narrow' already"):
+            register_method(network_method("Narrow", "Again."))
+    finally:
+        METHODS.unregister("Mine")
+        METHODS.unregister("Narrow")
+    with pytest.raises(InputError, match="There is no method 'Narrow'"):
+        training_config("Narrow")
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ("ELIMIPL", "'ELIMIPL' is not a method"),
+        (Method("A", "A", "MIPL", "", None, None), "is not a method"),
+        (Method("A", "A", "GP", "", Config.preset, loop.fit), "There is no family 'GP'"),
+    ],
+)
+def test_what_is_no_method_is_refused(method, sentence):
+    with pytest.raises(InputError, match=sentence):
+        register_method(method)

@@ -3,8 +3,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils.data import DataLoader
 
-from elimipl.training.batching import PackedBags
+from elimipl.training.batching import PackedBags, collate_bags
+from tests.elimipl.toy_bags import toy_bags
 
 CPU = torch.device("cpu")
 
@@ -46,3 +48,26 @@ def test_batches_are_views_of_one_array():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_packing_converts(dtype):
     assert PackedBags.pack(np.ones((2, 3)), np.array([2]), dtype, CPU).x.dtype == dtype
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_data_loader_reads_the_data_set(workers):
+    data = toy_bags(m=10)
+    loader = DataLoader(data, batch_size=4, collate_fn=collate_bags, num_workers=workers)
+    batches = list(loader)
+    assert [len(batch.labels) for batch in batches] == [4, 4, 2]
+    assert np.array_equal(torch.cat([batch.x for batch in batches]).numpy(), data.instances)
+    assert np.array_equal(torch.cat([batch.candidates for batch in batches]).numpy(), data.candidates)
+    assert torch.cat([batch.labels for batch in batches]).tolist() == data.labels.tolist()
+    assert tuple(name for batch in batches for name in batch.names) == data.names
+    assert np.bincount(batches[1].bag_of.numpy()).tolist() == data.sizes[4:8].tolist()
+
+
+def test_a_shuffled_loader_keeps_bags_whole():
+    data = toy_bags(m=12)
+    order = torch.Generator().manual_seed(3)
+    for batch in DataLoader(data, batch_size=5, shuffle=True, generator=order, collate_fn=collate_bags):
+        for i, name in enumerate(batch.names):
+            there = data.names.index(name)
+            assert np.array_equal(batch.x[batch.bag_of == i].numpy(), data.bag(there))
+            assert batch.labels[i] == data.labels[there]

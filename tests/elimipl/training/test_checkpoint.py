@@ -18,7 +18,7 @@ from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 
 ROOT = Path(__file__).resolve().parents[3]
-CONFIG = Config.preset("default", hidden=16, epochs=40, batch=8, seed=3)
+CONFIG = Config.preset("default", hidden=16, epochs=40, lr=0.05, batch=8, seed=3)
 
 # Saves every epoch and then lingers, so that the kill falls into a running epoch.
 VICTIM = """

@@ -6,6 +6,7 @@ import torch
 
 from bag_generators.errors import InputError
 from elimipl.config import Config
+from elimipl.methods.networks import variant
 from elimipl.model.device import resolve_device
 from elimipl.model.network import build_network
 from elimipl.training.loop import fit
@@ -79,7 +80,7 @@ def test_two_epochs_equal_algorithm_1_by_hand(preset, method, monkeypatch):
 @pytest.mark.parametrize("method", ["elimipl", "demipl"])
 def test_learns_the_classes_and_finds_the_true_labels(method):
     train, test = toy_bags(seed=0), toy_bags(seed=1)
-    fitted = fit(train, Config.preset("default", method=method, **SMALL), held_out=test, device="cpu")
+    fitted = fit(train, Config.preset("default", method=method, lr=0.05, **SMALL), held_out=test, device="cpu")
     assert fitted.predict(test).accuracy(test.labels) > 0.8
     assert fitted.history[-1].held_out_accuracy == fitted.predict(test).accuracy(test.labels)
     assert fitted.history[-1].disambiguation_accuracy > 0.9
@@ -88,7 +89,7 @@ def test_learns_the_classes_and_finds_the_true_labels(method):
 
 def test_attention_finds_the_instance_that_carries_the_class():
     data = toy_bags(m=200)
-    fitted = fit(data, Config.preset("default", **SMALL), device="cpu")
+    fitted = fit(data, Config.preset("default", lr=0.05, **SMALL), device="cpu")
     attention = fitted.predict(data).attention
     first = np.zeros(len(attention), bool)
     first[data.offsets[:-1]] = True
@@ -108,7 +109,7 @@ def test_weights_stay_a_distribution_on_the_candidates():
 
 def test_average_mapping_never_moves_the_weights():
     data = toy_bags(m=40)
-    fitted = fit(data, Config.preset("paper", **SMALL).variant("CE"), device="cpu")
+    fitted = fit(data, variant(Config.preset("paper", **SMALL), "CE"), device="cpu")
     np.testing.assert_allclose(fitted.weights, data.candidates / data.candidates.sum(1, keepdims=True), atol=1e-7)
 
 
@@ -198,6 +199,15 @@ def test_scaling_is_fitted_on_the_training_bags_only():
     train, test = toy_bags(m=40, seed=0), toy_bags(m=40, seed=1)
     fitted = fit(train, Config.preset("default", hidden=4, epochs=1), held_out=test, device="cpu")
     np.testing.assert_allclose(fitted.scaler.shift, train.instances.astype(np.float64).mean(0))
+
+
+def test_single_bags_a_step_learn_as_well_as_the_preset_s_batch():
+    """The preset's rate belongs to 64 bags; with single bags it broke down."""
+    train, test = toy_bags(seed=0), toy_bags(seed=1)
+    alone = fit(train, Config.preset("default", batch=1, hidden=64), device="cpu")
+    assert alone.predict(test).accuracy(test.labels) > 0.9
+    with pytest.raises(InputError, match="Training broke down"):
+        fit(train, Config.preset("default", batch=1, lr=0.05), device="cpu")
 
 
 def test_devices():

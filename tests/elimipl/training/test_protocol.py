@@ -1,16 +1,20 @@
 from itertools import pairwise
+from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bag_generators import pool
 from bag_generators.errors import InputError
 from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.training import protocol
 from elimipl.training.protocol import SplitResult, evaluate, stratified_splits
 from tests.elimipl.toy_bags import toy_bags
 
-CONFIG = Config.preset("default", hidden=16, epochs=8, batch=16)
+CONFIG = Config.preset("default", hidden=16, epochs=8, batch=16, lr=0.05)
 
 
 def test_ten_splits_keep_seventy_percent_of_every_class():
@@ -86,3 +90,37 @@ def test_splits_that_are_done_are_not_run_again():
     assert [split.index for split in heard] == [1]
     assert result.splits[0] is earlier
     assert result.accuracies[0] == 0.125
+
+
+def test_workers_share_the_instances_instead_of_being_sent_them(monkeypatch):
+    data = toy_bags(m=80, d=200)
+    splits = stratified_splits(data.labels, 2)
+    sent = []
+    send = pool._Worker._send
+
+    def weigh(worker, message):
+        sent.append(len(ForkingPickler.dumps(message)))
+        send(worker, message)
+
+    monkeypatch.setattr(pool._Worker, "_send", weigh)
+    evaluate(data, CONFIG.replace(epochs=1), splits, workers=2, device="cpu")
+    assert len(sent) == 4  # the job and a split for each of two workers
+    assert sum(sent) < data.instances.nbytes / 10
+
+
+def test_shared_instances_are_mapped_and_not_copied_into_the_data_set(tmp_path):
+    data = toy_bags(m=20)
+    with protocol._shared_file(data) as path:
+        mapped = protocol._mapped(path)
+        rebuilt = BagDataset(mapped, data.offsets, data.candidates, data.labels, data.label_space)
+        assert isinstance(mapped, np.memmap)
+        assert np.shares_memory(rebuilt.instances, mapped)
+        assert np.array_equal(rebuilt.instances, data.instances)
+    assert not path.exists()
+
+
+def test_a_refusal_in_a_worker_is_the_refusal_of_the_evaluation():
+    data = toy_bags(m=40)
+    splits = stratified_splits(data.labels, 2)
+    with pytest.raises(InputError, match="abacus"):
+        evaluate(data, CONFIG, splits, workers=2, device="abacus")

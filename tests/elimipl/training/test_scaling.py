@@ -1,8 +1,14 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from elimipl.training import scaling
 from elimipl.training.scaling import ROBUST_LIMIT, fit_scaler
 
+ROOT = Path(__file__).resolve().parents[3]
 RNG = np.random.default_rng(0)
 X = RNG.normal(5, [1, 10, 0.1], (500, 3)).astype(np.float32)
 
@@ -38,3 +44,58 @@ def test_none_changes_nothing():
 def test_a_feature_that_never_varies_is_only_centred(kind):
     z = fit_scaler(np.full((4, 2), 7.0), kind).transform(np.array([[7.0, 8.0]]))
     np.testing.assert_allclose(z, [[0, 1]])
+
+
+@pytest.mark.parametrize("kind", ["none", "zscore", "robust", "global"])
+def test_working_in_parts_changes_nothing(kind, monkeypatch):
+    wide = RNG.normal(3, np.arange(1, 8), (301, 7)).astype(np.float32)
+    whole = fit_scaler(wide, kind)
+    everything = whole.transform(wide)
+    monkeypatch.setattr(scaling, "_NUMBERS_AT_ONCE", 700)
+    parts = fit_scaler(wide, kind)
+    np.testing.assert_allclose(parts.shift, whole.shift, rtol=1e-14)
+    np.testing.assert_allclose(parts.scale, whole.scale, rtol=1e-14)
+    np.testing.assert_array_equal(whole.transform(wide), everything)
+    np.testing.assert_array_equal(whole.transform(wide, "float32"), everything.astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", ["zscore", "robust", "global"])
+def test_the_numbers_are_those_of_a_float64_copy(kind):
+    values = X.astype(np.float64)
+    shift, scale = {
+        "zscore": (values.mean(0), values.std(0)),
+        "robust": (np.median(values, 0), np.subtract(*np.quantile(values, (0.75, 0.25), axis=0)) / 1.3489795),
+        "global": (np.full(3, values.mean()), np.full(3, values.std())),
+    }[kind]
+    scaler = fit_scaler(X, kind)
+    np.testing.assert_allclose(scaler.shift, shift, rtol=1e-13)
+    np.testing.assert_allclose(scaler.scale, scale, rtol=1e-13)
+
+
+MEMORY_OF_A_TRAINING = """
+import resource, sys
+import numpy as np
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.labels import LabelSpace
+from elimipl.training.loop import fit
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+def bags(m):
+    rng = np.random.default_rng(0)
+    values = rng.random((8 * m, 256), dtype=np.float32)
+    return BagDataset(values, np.arange(0, 8 * m + 1, 8), np.ones((m, 3), bool), np.arange(m) % 3, LabelSpace.of("abc"))
+config = Config.preset("default", hidden=16, epochs=2, batch=64, scaling=sys.argv[1])
+fit(bags(100), config, device="cpu")
+data = bags(12_000)
+before = peak()
+fit(data, config, device="cpu")
+print((peak() - before) / data.instances.nbytes)
+"""
+
+
+@pytest.mark.parametrize("kind", ["zscore", "robust", "global"])
+def test_training_takes_little_more_than_a_scaled_copy_and_one_in_another_order(kind):
+    """98 MB of instances. A float64 copy of them on the way would add two of the units counted here."""
+    command = [sys.executable, "-c", MEMORY_OF_A_TRAINING, kind]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 2.5

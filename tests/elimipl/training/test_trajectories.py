@@ -5,10 +5,11 @@ import pytest
 
 from bag_generators.errors import InputError
 from elimipl.config import Config
+from elimipl.methods.networks import SUMMARIES as METHODS
+from elimipl.methods.networks import method_config, uses
 from elimipl.training.loop import fit
 from elimipl.training.stages import stages
 from elimipl.training.trajectories import TRAJECTORIES_FOLDER, read_trajectories, recordings
-from elimipl.variants import METHODS, method_config, uses
 from scripts.record_trajectories import RECORDED, plan_of
 from tests.elimipl.toy_bags import toy_bags
 

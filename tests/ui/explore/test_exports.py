@@ -10,6 +10,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 import pytest
+import shapely
 from PIL import Image
 
 from bag_generators import GENERATORS
@@ -68,6 +69,15 @@ def test_geojson_covers_exactly_the_instances_in_the_whole_picture(analysis):
         np.testing.assert_array_equal(filled(feature["geometry"], (512, 512)), expected)
         assert feature["properties"]["measurements"]["attention"] == analysis.prediction.attention[i]
         assert len(feature["properties"]["classification"]["color"]) == 3
+
+
+def test_polygons_are_valid_and_as_large_as_the_instances(analysis):
+    for i, feature in enumerate(json.loads(geojson(analysis))["features"]):
+        polygon = shapely.geometry.shape(feature["geometry"])
+        assert polygon.is_valid, shapely.is_valid_reason(polygon)
+        assert polygon.area == analysis.bag.regions.mask(i).sum()
+        outer = polygon.geoms if polygon.geom_type == "MultiPolygon" else [polygon]
+        assert all(part.exterior.is_ccw and not any(hole.is_ccw for hole in part.interiors) for part in outer)
 
 
 def test_rings_are_closed(analysis):
@@ -133,6 +143,18 @@ def test_report_escapes_what_it_is_given():
     report = html_report(dataclasses.replace(analysis, view=View(image)))
     assert "<script>" not in report
     assert "&lt;script&gt;" in report
+
+
+def test_names_of_classes_can_not_break_out_of_the_report():
+    analysis = analysis_of("row")
+    name = """"'><img src=x onerror=alert(1)>{{ 7 * 7 }}{% raw %}</style></pre>"""
+    space = dataclasses.replace(analysis.labels, names=(name, *analysis.labels.names[1:]))
+    named = dataclasses.replace(analysis, prediction=dataclasses.replace(analysis.prediction, label_space=space))
+    report, tags, usual = html_report(named), Tags(), Tags()
+    tags.feed(report)
+    usual.feed(html_report(analysis))
+    assert tags.names == usual.names
+    assert "{{ 7 * 7 }}" in report  # a name is no template either
 
 
 def test_report_shows_the_picture_itself(analysis):

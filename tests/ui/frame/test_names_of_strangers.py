@@ -31,7 +31,7 @@ from ui.explore.figures.tissue_map import MapTile, overview_figure
 from ui.figures.bars import class_bars
 from ui.figures.score_scale import coloured
 from ui.figures.tissue import add_click_targets, picture_figure
-from ui.frame.page import WORD_JOINER, escape, option_text
+from ui.frame.markdown import WORD_JOINER, escape, option_text
 from ui.frame.palette import LIGHT
 from ui.train.figures.weights import weight_bars
 
@@ -75,6 +75,17 @@ def test_no_cell_of_the_batch_table_begins_a_formula(rows, delimiter):
     """Whatever a spreadsheet takes for the end of a cell, and whether or not it cuts blanks."""
     cells = [cell for line in csv.reader(io.StringIO(batch_csv(rows)), delimiter=delimiter) for cell in line]
     assert [cell for cell in cells if cell.strip().startswith(("=", "+", "-", "@"))] == []
+
+
+@pytest.mark.parametrize(
+    "unseen", ["\u200b", "\ufeff", "\u2060\u200d", "\ufe0f", "\u3164", "\u034f ", "\u00ad", "\U000e0041"], ids=ascii
+)
+@pytest.mark.parametrize("sign", "=+-@＝")
+def test_characters_nobody_sees_hide_no_formula(unseen, sign):
+    table = batch_csv([BatchRow(f"{unseen}{sign}1+1", notes=f"a;{unseen}{sign}1")])
+    row = next(csv.DictReader(io.StringIO(table)))
+    assert row["file"] == f"{unseen}'{sign}1+1"
+    assert row["notes"] == f"a;{unseen}'{sign}1"
 
 
 def test_batch_table_keeps_one_line_a_file_and_every_value(rows):

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from bag_generators import GENERATORS, TissueImage, generate
+from bag_generators.generators import row
+from bag_generators.generators.colour_words import colour_name
 from bag_generators.generators.kmeansseg import LITTLE_GAIN, TIGHT
+from bag_generators.registry import steps_of
+from bag_generators.steps import Stars
 from bag_generators.tissue import phantom
 from ui.frame.palette import LIGHT
 from ui.generators.bags import Described, linked, place_of
-from ui.generators.figures.generator_steps import orientation_stars
-from ui.generators.in_words import colour_name, in_words
-from ui.generators.stations import station_figures, stations_of
-from ui.generators.texts import STEP_TITLES
+from ui.generators.figures.generator_steps import feature_bars, step_figure
 
 
 @pytest.fixture(scope="module")
@@ -27,37 +28,46 @@ def bags(image):
 @pytest.mark.parametrize("name", GENERATORS)
 def test_every_instance_has_a_figure_for_every_step(image, bags, name):
     bag = bags[name].bag
-    stations = stations_of(image, bag)
+    titles = {step.title for step in steps_of(image, bag, 0)}
     for instance in range(len(bag)):
-        figures = station_figures(stations, bag, instance, LIGHT)
-        assert len(figures) == len(STEP_TITLES[name])
-        np.testing.assert_array_equal(np.array(figures[-1].data[0].y, dtype=np.float32), bag.features[instance])
+        steps = steps_of(image, bag, instance)
+        assert {step.title for step in steps} == titles
+        for step in steps:
+            assert step_figure(step.drawing, LIGHT).data
+        numbers = feature_bars(bag.features[instance], bag.feature_names, LIGHT)
+        np.testing.assert_array_equal(np.array(numbers.data[0].y, dtype=np.float32), bag.features[instance])
 
 
 def test_swatches_are_the_colours_of_the_grid(image, bags):
-    stations = stations_of(image, bags["row"].bag)
-    rows = stations.grid.mean(axis=1)
-    shown = station_figures(stations, bags["row"].bag, 2, LIGHT)[2].data[0]
+    _, grid, swatches = steps_of(image, bags["row"].bag, 2)
+    rows = grid.drawing.pixels.mean(axis=1)
+    shown = step_figure(swatches.drawing, LIGHT).data[0]
     told = [[float(value) for value in text.split()] for text in shown.text]  # below, this one, above
     np.testing.assert_allclose(told, rows[[3, 2, 1]], atol=0.51)
 
 
 def test_the_stopping_curve_obeys_its_rule(image, bags):
-    stations = stations_of(image, bags["kmeansseg"].bag)
-    k, spreads = stations.stopped_at, stations.spreads
+    tries = steps_of(image, bags["kmeansseg"].bag, 0)[2].drawing
+    spreads = dict(zip(tries.tried, tries.results, strict=True))
+    k = tries.kept
     assert k == len(bags["kmeansseg"].bag)
-    assert spreads[k - 1] < TIGHT or spreads[k - 2] - spreads[k - 1] < LITTLE_GAIN
+    assert min(spreads) == 2
+    assert spreads[k] < TIGHT or spreads[k - 1] - spreads[k] < LITTLE_GAIN
     for earlier in range(3, k):
-        assert spreads[earlier - 2] - spreads[earlier - 1] >= LITTLE_GAIN
-    curve = station_figures(stations, bags["kmeansseg"].bag, 0, LIGHT)[2].data[0]
-    assert curve.x[0] == 2
-    assert np.isfinite(np.array(curve.y, dtype=float)).all()
+        assert spreads[earlier - 1] - spreads[earlier] >= LITTLE_GAIN
+    assert np.isfinite(np.array(step_figure(tries, LIGHT).data[0].y, dtype=float)).all()
+
+
+def test_the_segments_are_those_of_the_bag(image, bags):
+    bag = bags["kmeansseg"].bag
+    segments = steps_of(image, bag, 1)[3].drawing
+    np.testing.assert_array_equal(segments.cells, bag.regions.cells)
 
 
 def test_stars_point_where_the_picture_gets_brighter():
     descriptor = np.zeros((4, 4, 8))
     descriptor[1, 2, 2] = 1.0  # brighter towards the top
-    star = orientation_stars(descriptor.ravel(), LIGHT).data[0]
+    star = step_figure(Stars(descriptor), LIGHT).data[0]
     starts, tips = (np.column_stack([star.x[place::3], star.y[place::3]]).astype(float) for place in (0, 1))
     (moved,) = np.flatnonzero(np.hypot(*(tips - starts).T) > 1e-9)
     np.testing.assert_allclose(starts[moved], [2.5, 1.5])
@@ -83,7 +93,7 @@ def test_sbn_does_not_look_at_the_corner(bags):
 @pytest.mark.parametrize("name", GENERATORS)
 def test_words_are_whole_sentences(bags, name):
     for instance in range(len(bags[name].bag)):
-        text = in_words(bags[name].bag, instance)
+        text = GENERATORS[name].in_words(bags[name].bag, instance)
         assert text[0].isupper()
         assert text.endswith(".")
         assert "nan" not in text
@@ -93,6 +103,6 @@ def test_words_tell_brighter_from_darker():
     pixels = np.full((224, 224, 3), 200, dtype=np.uint8)
     pixels[112:] = 100
     bag = generate("row", TissueImage.from_array(pixels))
-    assert "darker than the band above" in in_words(bag, 4)
-    assert "brighter than the band below" in in_words(bag, 3)
+    assert "darker than the band above" in row.in_words(bag, 4)
+    assert "brighter than the band below" in row.in_words(bag, 3)
     assert colour_name(np.array([230, 180, 200])) == "pale pink"

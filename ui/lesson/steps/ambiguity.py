@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
@@ -16,8 +16,8 @@ def show(_case: Case) -> dict[str, Any]:
     run = recorded_runs().accuracy_by_r
     left, right = st.columns([1, 2], gap="large")
     with left:
-        guess = st.slider(texts.GUESS_LABEL, 0, 100, 50, 5, format="%d %%", key="guess", bind="query-params") / 100
-        shown = st.toggle(texts.SHOW_LABEL, key="shown", bind="query-params")
+        guess = choices.slider(texts.GUESS_LABEL, 0, 100, 50, "guess", 5, format="%d %%") / 100
+        shown = choices.switch(texts.SHOW_LABEL, "shown")
         if shown:
             st.markdown(texts.guess_checked(guess, run))
     with right:

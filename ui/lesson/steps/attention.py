@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from bag_generators import GENERATORS
 from ui.figures.attention_map import attention_map
 from ui.figures.instances import instance_bars
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
@@ -20,20 +21,15 @@ DIGITS, PHANTOM = "digits", "phantom"
 
 def show(case: Case) -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-        source = st.segmented_control(
-            texts.SOURCE_LABEL,
-            (DIGITS, PHANTOM),
-            default=DIGITS,
-            required=True,
-            wrap=True,
-            format_func=texts.SOURCE_TITLES.__getitem__,
-            key="bags",
-            bind="query-params",
-        )
-        run = recorded_runs().digits if source == DIGITS else recorded_runs().phantoms[case.bag.generator]
+        source = choices.one_of(texts.SOURCE_LABEL, (DIGITS, PHANTOM), "bags", DIGITS, texts.SOURCE_TITLES.__getitem__)
+        recorded = recorded_runs()
+        if source == PHANTOM and case.bag.generator not in recorded.phantoms:
+            st.info(texts.not_recorded(GENERATORS[case.bag.generator].title), icon=":material/info:")
+            return {"followed": count_collected("attention")}
+        run = recorded.digits if source == DIGITS else recorded.phantoms[case.bag.generator]
         names = [bag.name for bag in run.bags]
         place = _choose_digit(run) if source == DIGITS else names.index(case.name)
-    epoch = st.select_slider(texts.EPOCH_LABEL, run.epochs, key=f"epoch_{source}", bind="query-params")
+    epoch = choices.stage(texts.EPOCH_LABEL, run.epochs, f"epoch_{source}")
     stage = run.epochs.index(epoch)
     if stage == len(run.epochs) - 1:
         collected("attention", source)
@@ -45,9 +41,7 @@ def show(case: Case) -> dict[str, Any]:
 
 def _choose_digit(run: AttentionRun) -> int:
     labels = [run.labels[bag.true] for bag in run.bags]
-    chosen = st.pills(
-        texts.DIGIT_LABEL, labels, default=labels[0], required=True, wrap=True, key="digit", bind="query-params"
-    )
+    chosen = choices.one_of(texts.DIGIT_LABEL, labels, "digit", labels[0], shape="pills")
     return labels.index(chosen)
 
 

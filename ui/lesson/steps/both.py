@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
@@ -21,7 +21,7 @@ def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 2], gap="large")
     with right:
         _, candidates = choose_candidates(case)
-        as_machine = st.toggle(texts.AS_MACHINE_LABEL, key="as_machine", bind="query-params")
+        as_machine = choices.switch(texts.AS_MACHINE_LABEL, "as_machine")
         charts.show(
             label_strip(case.true_index, candidates, case.labels.names, palette, as_machine),
             "lesson-strip",

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
@@ -17,7 +17,7 @@ def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1.2, 1], gap="large")
     with right:
         st.markdown(texts.true_label(case.label, case.labels.descriptions[case.true_index]))
-        hidden = st.toggle(texts.HIDE_INSTANCES_LABEL, key="hide_instances", bind="query-params")
+        hidden = choices.switch(texts.HIDE_INSTANCES_LABEL, "hide_instances")
         st.session_state["marks"] = [mark for mark in st.session_state.get("marks", []) if mark < len(case.bag)]
         marked = st.pills(
             texts.MARK_LABEL,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case, candidates_of
@@ -17,7 +17,7 @@ def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 1.5], gap="large")
     with right:
         r, candidates = choose_candidates(case)
-        hidden = st.toggle(texts.HIDE_TRUE_LABEL, key="hide_true", bind="query-params")
+        hidden = choices.switch(texts.HIDE_TRUE_LABEL, "hide_true")
         charts.show(
             label_strip(case.true_index, candidates, case.labels.names, current_palette(), hidden),
             "lesson-strip",
@@ -33,7 +33,7 @@ def show(case: Case) -> dict[str, Any]:
 def choose_candidates(case: Case) -> tuple[int, np.ndarray]:
     """How many false positives the crowd adds, and the candidate set (k,) bool that results."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        r = st.slider(texts.R_LABEL, 0, len(case.labels) - 2, value=0, key="r", bind="query-params", width=260)
-        draw = st.number_input(texts.DRAW_LABEL, 1, 999, key="draw", bind="query-params", width=170)
-    st.session_state["crowd"] = (r, int(draw))  # widgets of other steps are forgotten; this is not
-    return r, candidates_of(case, r, int(draw))
+        r = choices.slider(texts.R_LABEL, 0, len(case.labels) - 2, 0, "r", width=260)
+        draw = choices.number(texts.DRAW_LABEL, 1, 999, 1, "draw", width=170)
+    st.session_state["crowd"] = (r, draw)  # widgets of other steps are forgotten; this is not
+    return r, candidates_of(case, r, draw)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case, candidates_of
@@ -27,11 +27,9 @@ def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         loss, sparsity = _choose_loss()
-        mu = st.slider(texts.MU_LABEL, 0.0, 3.0, DEFAULT_MU, 0.1, key="mu", bind="query-params")
-        gamma = st.slider(texts.GAMMA_LABEL, 0.0, 3.0, DEFAULT_GAMMA, 0.1, key="gamma", bind="query-params")
-        start = st.selectbox(
-            texts.START_LABEL, STARTS, format_func=texts.START_TITLES.__getitem__, key="start", bind="query-params"
-        )
+        mu = choices.slider(texts.MU_LABEL, 0.0, 3.0, DEFAULT_MU, "mu", 0.1)
+        gamma = choices.slider(texts.GAMMA_LABEL, 0.0, 3.0, DEFAULT_GAMMA, "gamma", 0.1)
+        start = choices.one_of(texts.START_LABEL, STARTS, "start", title=texts.START_TITLES.__getitem__, shape="list")
         energies = _energies(case, candidates, start)
         weights = candidates / candidates.sum()
         parts = pulls(energies, candidates, weights, mu, gamma, sparsity)
@@ -63,26 +61,9 @@ def lesson_candidates(case: Case) -> np.ndarray:
 
 
 def _choose_loss() -> tuple[str, str]:
-    loss = st.segmented_control(
-        texts.LOSS_LABEL,
-        LOSSES,
-        default="mapping",
-        required=True,
-        wrap=True,
-        format_func=texts.LOSS_TITLES.__getitem__,
-        key="loss",
-        bind="query-params",
-    )
-    sparsity = st.segmented_control(
-        texts.SPARSITY_LABEL,
-        ("l1", "entropy"),
-        default="l1",
-        required=True,
-        wrap=True,
-        format_func=texts.SPARSITY_TITLES.__getitem__,
-        key="sparsity",
-        bind="query-params",
-    )
+    loss = choices.one_of(texts.LOSS_LABEL, LOSSES, "loss", "mapping", texts.LOSS_TITLES.__getitem__)
+    kinds = ("l1", "entropy")
+    sparsity = choices.one_of(texts.SPARSITY_LABEL, kinds, "sparsity", "l1", texts.SPARSITY_TITLES.__getitem__)
     st.caption(texts.LOSS_FORMULAS[loss])
     return loss, sparsity
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import streamlit as st
 
-from ui.frame import charts
+from ui.figures.tissue import is_wide
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
@@ -20,10 +21,10 @@ def show(case: Case) -> dict[str, Any]:
         st.markdown(texts.truth_legend(int(case.truth.sum()), len(case.truth)))
         if (st.session_state.get("pick") or 0) >= len(case.bag):
             st.session_state["pick"] = None
-        picked = st.pills(texts.PICK_LABEL, range(len(case.bag)), wrap=True, key="pick", bind="query-params")
+        picked = choices.maybe_one_of(texts.PICK_LABEL, range(len(case.bag)), "pick")
         if picked is not None:
             st.markdown(texts.picked(picked, bool(case.truth[picked])))
-            wide = case.bag.generator in ("row", "kmeansseg")
+            wide = is_wide(case.bag, picked)
             patch = case.bag.regions.crop(case.image, picked)
             st.image(patch, width="stretch" if wide else 140, alt=f"Patch of instance {picked}.")
     with left:

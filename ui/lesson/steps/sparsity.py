@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
@@ -28,18 +28,11 @@ STARTS = {
 def show(case: Case) -> dict[str, Any]:
     candidates = lesson_candidates(case)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-        start = st.segmented_control(
-            texts.DESCENT_START_LABEL,
-            list(STARTS),
-            default="ahead",
-            required=True,
-            wrap=True,
-            format_func=texts.DESCENT_STARTS.__getitem__,
-            key="from",
-            bind="query-params",
+        start = choices.one_of(
+            texts.DESCENT_START_LABEL, list(STARTS), "from", "ahead", texts.DESCENT_STARTS.__getitem__
         )
-        inhibited = st.toggle(texts.INHIBIT_LABEL, key="inhibit", bind="query-params")
-    step = st.slider(texts.DESCENT_LABEL, 0, STEPS, 0, key="steps_down", bind="query-params")
+        inhibited = choices.switch(texts.INHIBIT_LABEL, "inhibit")
+    step = choices.slider(texts.DESCENT_LABEL, 0, STEPS, 0, "steps_down")
     if step == STEPS:
         collected("descents", start)
     first = starting_probabilities(candidates, start)

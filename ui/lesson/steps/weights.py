@@ -7,7 +7,7 @@ import streamlit as st
 
 from elimipl.labels import LabelSpace
 from ui.figures.bars import class_bars
-from ui.frame import charts
+from ui.frame import charts, choices
 from ui.frame.palette import current_palette
 from ui.lesson import texts
 from ui.lesson.case import Case
@@ -19,20 +19,11 @@ from ui.lesson.recorded import recorded_runs
 def show(_case: Case) -> dict[str, Any]:
     run = recorded_runs().weights
     names = [bag.name for bag in run.bags]
-    chosen = st.pills(
-        texts.BAG_LABEL,
-        names,
-        default=names[0],
-        required=True,
-        wrap=True,
-        format_func=texts.bag_name,
-        key="bag",
-        bind="query-params",
-    )
+    chosen = choices.one_of(texts.BAG_LABEL, names, "bag", names[0], texts.bag_name, shape="pills")
     bag = run.bags[names.index(chosen)]
     weights, candidates = np.array(bag.weights), np.array(bag.candidates, dtype=bool)
     last = len(weights) - 1
-    epoch = st.slider(texts.EPOCH_LABEL, 0, last, 0, key="epoch", bind="query-params")
+    epoch = choices.slider(texts.EPOCH_LABEL, 0, last, 0, "epoch")
     if epoch == last:
         collected("beliefs", chosen)
     palette = current_palette()

@@ -1,0 +1,24 @@
+"""Where to find what ships beside the code: models, samples, the app and its results.
+
+In a checkout these lie in the project's folder. A wheel keeps the same tree in one folder named after the distribution,
+beside the packages, so that nothing called `assets` or `app.py` lands in site-packages.
+"""
+
+from pathlib import Path
+
+_BESIDE_THE_PACKAGES = Path(__file__).resolve().parents[1]
+_IN_A_WHEEL = _BESIDE_THE_PACKAGES / "elimipl_pathology"
+
+INSTALLED = _IN_A_WHEEL.is_dir()
+"""Whether this is a package installed from a wheel, not a checkout."""
+
+PROJECT = _IN_A_WHEEL if INSTALLED else _BESIDE_THE_PACKAGES
+"""The folder of app.py, pages, assets and benchmarks/results. Read only: in a wheel it belongs to pip."""
+
+WORK = Path.cwd() if INSTALLED else PROJECT
+"""The folder where data sets are looked for and runs are kept: the checkout, or where an installed command starts."""
+
+
+def assets(*parts: str) -> Path:
+    """A file or folder that ships, such as `assets("models")`."""
+    return PROJECT.joinpath("assets", *parts)

@@ -1,0 +1,225 @@
+"""How bags lie on disk: one safetensors file of tensors, names and a JSON description, with labels or without.
+
+`python -m bag_generators --out` writes bags of pictures nobody has labelled, `python -m elimipl bags` labelled ones.
+Names are tensors, too: as JSON those of a million bags would not fit into the header of a safetensors file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bag_generators.errors import InputError
+from bag_generators.storage import ForeignFileError, check_new_file, read_tensors, write_tensors
+from bag_generators.validation import Record, validated
+
+VERSION = 2
+_METADATA_KEY = "elimipl.bags"
+_LABELS = {"candidates", "labels", "groups"}
+_ARRAYS = {"instances", "offsets", "boxes", "instance_truth", *_LABELS}
+_TEXTS = ("names", "failed", "reasons")
+_SHA256 = 32  # bytes
+_OTHER_ENDINGS = {".npz", ".npy", ".mat"}
+
+
+@dataclass(frozen=True, eq=False)
+class BagFile:
+    """Everything a file of m bags with altogether N instances holds; bag i is rows offsets[i]..offsets[i+1]."""
+
+    instances: np.ndarray  # (N, d) float32 or float16
+    offsets: np.ndarray  # (m + 1,) int64
+    names: tuple[str, ...]
+    generator: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    licence: str = ""
+    feature_names: tuple[str, ...] = ()  # d of them, where they are known
+    boxes: np.ndarray | None = None  # (N, 4) int64: x0, y0, x1, y1 of each instance in pixels
+    image_sha256: tuple[str, ...] = ()  # of each bag's picture
+    failed: tuple[str, ...] = ()  # files that gave no bag
+    reasons: tuple[str, ...] = ()  # why not, one for each
+    label_space: Mapping[str, Any] | None = None  # None: nobody has labelled these bags
+    candidates: np.ndarray | None = None  # (m, k) bool
+    labels: np.ndarray | None = None  # (m,) int64, −1 = unknown
+    groups: np.ndarray | None = None  # (m,) int64
+    instance_truth: np.ndarray | None = None  # (N,) bool
+
+
+class _Description(Record):
+    version: int
+    label_space: dict[str, Any] | None
+    generator: str
+    params: dict[str, Any]
+    feature_names: list[str]
+    source: str
+    licence: str
+
+
+class _FirstDescription(Record):
+    """Of version 1, whose bags were always labelled and whose names were JSON."""
+
+    version: int
+    label_space: dict[str, Any]
+    generator: str
+    params: dict[str, Any]
+    names: list[str]
+    source: str
+    licence: str
+
+
+def check_out(path: Path) -> None:
+    """Refuse, before any work, a path where `write` would fail or whose ending promises another format."""
+    if path.suffix.lower() in _OTHER_ENDINGS:
+        raise InputError(
+            f"Bags are not written as “{path.suffix}” files.", f"Name the file “{path.stem}.safetensors” instead."
+        )
+    check_new_file(path, "The data set")
+
+
+def write(path: Path, bags: BagFile) -> None:
+    """Write `bags` to `path`, all or nothing. Names keep their bytes, also those that are not UTF-8."""
+    tensors = {name: array for name in sorted(_ARRAYS) if (array := getattr(bags, name)) is not None}
+    for name in _TEXTS:
+        tensors |= _as_tensors(name, getattr(bags, name))
+    if bags.image_sha256:
+        digests = b"".join(bytes.fromhex(digest) for digest in bags.image_sha256)
+        tensors["image_sha256"] = np.frombuffer(digests, np.uint8).reshape(-1, _SHA256)
+    described = {
+        "version": VERSION,
+        "label_space": None if bags.label_space is None else dict(bags.label_space),
+        "generator": bags.generator,
+        "params": plain_json(bags.params),
+        "feature_names": list(bags.feature_names),
+        "source": bags.source,
+        "licence": bags.licence,
+    }
+    write_tensors(path, tensors, _METADATA_KEY, described, "The data set")
+
+
+def read(path: Path, called: str = "") -> BagFile:
+    """What `write` put into `path`, in this version or the one before; `called` names the file in a refusal.
+
+    Names can always be shown: bytes that are not UTF-8 read as �.
+    """
+    called = called or str(path)
+    try:
+        tensors, values = read_tensors(path, _METADATA_KEY, called)
+    except ForeignFileError:
+        raise _foreign(called) from None
+    version = values.get("version") if isinstance(values, dict) else None
+    if not isinstance(version, int):
+        raise _foreign(called)
+    if version not in (1, VERSION):
+        raise InputError(
+            f"“{called}” is written in version {version} of the bag format, this program reads up to {VERSION}.",
+            "Build the data set again, or update the program.",
+        )
+    try:
+        bags = _first_version(tensors, values, called) if version == 1 else _this_version(tensors, values, called)
+        _check_whole(bags)
+    except (KeyError, ValueError) as error:
+        raise error if isinstance(error, InputError) else _foreign(called) from None
+    return bags
+
+
+def plain_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """`values` as they read after a round trip through JSON: tuples are lists, NumPy numbers plain ones."""
+    try:
+        return dict(json.loads(json.dumps(dict(values), default=_plain, allow_nan=False)))
+    except (TypeError, ValueError):
+        raise InputError(
+            "The parameters of the bags can't be written as JSON.", "Use numbers, texts, lists and tables."
+        ) from None
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(type(value).__name__)
+
+
+def _this_version(tensors: dict[str, np.ndarray], values: Any, called: str) -> BagFile:
+    described = validated(_Description, values, f"“{called}”")
+    texts: dict[str, Any] = {
+        name: _as_texts(tensors.pop(f"{name}.utf8"), tensors.pop(f"{name}.ends")) for name in _TEXTS
+    }
+    digests = tensors.pop("image_sha256", np.zeros((0, _SHA256), np.uint8))
+    if digests.dtype != np.uint8 or digests.shape[1:] != (_SHA256,):
+        raise ValueError("image_sha256")
+    fields = described.model_dump(exclude={"version", "feature_names"})
+    return BagFile(
+        **_known(tensors, described.label_space is not None),
+        **texts,
+        **fields,
+        feature_names=tuple(described.feature_names),
+        image_sha256=tuple(digest.tobytes().hex() for digest in digests),
+    )
+
+
+def _first_version(tensors: dict[str, np.ndarray], values: Any, called: str) -> BagFile:
+    described = validated(_FirstDescription, values, f"“{called}”")
+    fields = described.model_dump(exclude={"version", "names"})
+    return BagFile(**_known(tensors, labelled=True), names=tuple(described.names), **fields)
+
+
+def _known(tensors: dict[str, np.ndarray], labelled: bool) -> dict[str, Any]:
+    """The tensors by the names of their fields, refused when one is missing or unknown."""
+    needed = {"instances", "offsets"} | (_LABELS if labelled else set())
+    if not needed <= tensors.keys() <= (_ARRAYS if labelled else _ARRAYS - _LABELS):
+        raise KeyError("tensors")
+    return tensors
+
+
+def _check_whole(bags: BagFile) -> None:
+    """Refuse lists that don't fit each other. What the numbers mean is checked where they are used."""
+    m, n = max(bags.offsets.size - 1, 0), len(bags.instances) if bags.instances.ndim == 2 else -1
+    fits = (
+        n >= 0
+        and len(bags.names) in (0, m)
+        and len(bags.image_sha256) in (0, m)
+        and len(bags.failed) == len(bags.reasons)
+        and (bags.boxes is None or bags.boxes.shape == (n, 4))
+        and len(bags.feature_names) in (0, bags.instances.shape[1])
+    )
+    if not fits:
+        raise ValueError("lengths")
+
+
+def _as_tensors(name: str, texts: Sequence[str]) -> dict[str, np.ndarray]:
+    """Texts one after the other, and where each ends. Names of files come back as the bytes they are on disk."""
+    encoded = [_as_bytes(text) for text in texts]
+    return {
+        f"{name}.utf8": np.frombuffer(b"".join(encoded), np.uint8),
+        f"{name}.ends": np.cumsum([len(text) for text in encoded], dtype=np.int64),
+    }
+
+
+def _as_bytes(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a surrogate pair, which is no part of a file name
+        return text.encode("utf-8", "surrogatepass")
+
+
+def _as_texts(utf8: np.ndarray, ends: np.ndarray) -> tuple[str, ...]:
+    starts = np.concatenate([[0], ends[:-1]]) if ends.size else ends
+    ordered = utf8.dtype == np.uint8 and ends.dtype == np.int64 and utf8.ndim == ends.ndim == 1
+    if not ordered or (starts > ends).any() or (ends[-1] if ends.size else 0) != utf8.size:
+        raise ValueError("texts")
+    content = utf8.tobytes()
+    pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+    return tuple(content[start:end].decode("utf-8", "replace") for start, end in pairs)
+
+
+def _foreign(called: str) -> InputError:
+    return InputError(
+        f"“{called}” is not a whole bag data set of this program.",
+        "Choose a file written by “python -m elimipl bags”, or build it again if a copy broke off.",
+    )

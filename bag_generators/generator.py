@@ -1,0 +1,134 @@
+"""What a bag generator is: a function from pixels to instances, and everything that is said about it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from operator import attrgetter
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from bag_generators.bag import Bag
+from bag_generators.errors import InputError
+from bag_generators.regions import Regions
+from bag_generators.steps import Pixels, Step
+
+Sees: TypeAlias = Literal["working copy", "original"]
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_MOST_SAID = 2  # features named by `in_words` where a generator says nothing itself
+
+
+def stands_out(bag: Bag, instance: int) -> str:
+    """The features in which an instance differs most from the rest of its bag, for generators that say nothing."""
+    values, mean = bag.features[instance], bag.features.mean(axis=0)
+    spread = bag.features.std(axis=0)
+    if not spread.any():
+        return "It has the same numbers as every other instance of the bag."
+    distance = np.divide(values - mean, spread, out=np.zeros(len(values)), where=spread > 0)
+    said = [
+        f"{bag.feature_names[i]} {values[i]:.4g} (the bag's mean is {mean[i]:.4g})"
+        for i in np.argsort(-np.abs(distance), kind="stable")[:_MOST_SAID]
+    ]
+    return f"It stands out in {' and '.join(said)}."
+
+
+def where_it_lies(pixels: np.ndarray, bag: Bag, instance: int) -> list[Step]:
+    """The picture with the instance framed, for generators that show no steps of their own."""
+    height, width = bag.regions.shape
+    down, right = pixels.shape[0] / height, pixels.shape[1] / width
+    x0, y0, x1, y1 = bag.regions.box(instance)
+    frame = (x0 * right, y0 * down, x1 * right, y1 * down)
+    return [Step("The picture as the generator sees it, the instance framed", Pixels(pixels, [frame]))]
+
+
+@dataclass(frozen=True)
+class Generator:
+    """One way to turn a picture into a bag, with what a person needs to choose and to understand it.
+
+    Only the first five are needed. What a generator does not say has a default that fits any bag.
+    """
+
+    name: str
+    """As in commands and cards: lower-case letters, digits, - and _."""
+    title: str
+    """As on the pages and in links."""
+    summary: str
+    """One sentence: what an instance is and what its numbers say."""
+    feature_names: tuple[str, ...]
+    function: Callable[..., tuple[np.ndarray, Regions]]
+    """(pixels H×W×3 uint8, (H, W) of the picture, **own parameters) → features (n, d), regions."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Every own parameter with its default. `stain` is everybody's and need not be named."""
+    sees: Sees = "working copy"
+    """The pixels the function gets: the 224×224 working copy, or the picture's own."""
+    in_words: Callable[[Bag, int], str] = stands_out
+    """One instance of a bag in sentences."""
+    steps: Callable[[np.ndarray, Bag, int], Sequence[Step]] = where_it_lies
+    """(the pixels the function got, bag, instance) → how the instance came about, without its numbers themselves."""
+    remark: str = ""
+    """Something to know about the steps."""
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise InputError(
+                f"A generator can't be called {self.name!r}.", "Use up to 40 lower-case letters, digits, - and _."
+            )
+        if not (self.title.strip() and self.feature_names and callable(self.function)):
+            raise InputError(
+                f"The generator {self.name!r} is not complete.", "Give it a title, feature names and a function."
+            )
+        object.__setattr__(self, "defaults", MappingProxyType({"stain": "none", **self.defaults}))
+
+    def recipe(self) -> Recipe | None:
+        """What another process needs to make the same bags; None where it could not import the function by its name."""
+        module, qualname = getattr(self.function, "__module__", None), getattr(self.function, "__qualname__", "")
+        if module is None or module == "__main__" or not _leads_to(module, qualname, self.function):
+            return None
+        about = self.title, self.summary, self.feature_names
+        return Recipe(self.name, *about, f"{module}:{qualname}", dict(self.defaults), self.sees, _found_in(module))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A generator as it travels to another process: its function by name."""
+
+    name: str
+    title: str
+    summary: str
+    feature_names: tuple[str, ...]
+    function: str
+    """module:attribute"""
+    defaults: Mapping[str, Any]
+    sees: Sees
+    found_in: str
+    """The folder from which the module can be imported."""
+
+    def generator(self) -> Generator:
+        """The generator again; what is said about it stays at home."""
+        if self.found_in not in sys.path:
+            sys.path.append(self.found_in)
+        module, _, qualname = self.function.partition(":")
+        function = attrgetter(qualname)(import_module(module))
+        return Generator(self.name, self.title, self.summary, self.feature_names, function, self.defaults, self.sees)
+
+
+def _leads_to(module: str, qualname: str, function: object) -> bool:
+    """Whether the name of a function, looked up, is that function; a lambda's or an inner function's is not."""
+    try:
+        return attrgetter(qualname)(sys.modules[module]) is function
+    except (KeyError, AttributeError):
+        return False
+
+
+def _found_in(module: str) -> str:
+    file = getattr(sys.modules[module], "__file__", None)
+    if file is None:
+        return ""
+    depth = module.count(".") + (Path(file).stem == "__init__")
+    return str(Path(file).resolve().parents[depth])

@@ -1,0 +1,232 @@
+"""The one process pool: pictures into bags, splits of an evaluation, tasks of the benchmark.
+
+The workers are plain Python processes of our own instead of `multiprocessing`'s: those run the caller's main
+script again on starting, which under Streamlit is the whole page, and forking a process that has threads can
+hang. A worker has one thread for its work, dies alone when a task makes a library crash, and is replaced.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bag_generators.errors import InputError
+from bag_generators.worker import Answer
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_WINDOW = 16  # results a worker, kept while an earlier task is not done: bounds the memory
+_WORKER_PROGRAM = "import sys; from bag_generators.worker import serve; serve(int(sys.argv[1]))"
+_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+
+
+def number_of_workers(wanted: int | None, tasks: int) -> int:
+    """How many processes to use for so many tasks; as many as there are cores unless `wanted` says otherwise."""
+    if wanted is not None and wanted < 1:
+        raise InputError(f"{wanted} workers can't do anything.", "Ask for at least 1.")
+    if os.name != "posix":
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(wanted or cores, tasks))
+
+
+def in_processes(
+    function: Callable[..., Result],
+    tasks: Iterable[Task],
+    workers: int,
+    *,
+    shared: tuple[Any, ...] = (),
+    in_order: bool = True,
+    ahead: int = 1,
+    one_process_each: bool = False,
+    at_death: Callable[[int], Result] | None = None,
+) -> Iterator[tuple[Task, Result]]:
+    """Yield (task, function(*shared, task)) for every task, made by at most `workers` processes.
+
+    `function` stands at the top level of a module that can be imported; `shared` is sent once to each worker. The
+    results come in the order of the tasks, or as they end. `tasks` is asked only when there is room, and memory
+    does not grow with their number; up to `ahead` tasks wait at a worker, more than one only when they are small.
+    With `one_process_each` every task runs in a copy of its worker, so that its memory is its own.
+
+    An `InputError` of the function is raised here, any other exception as a RuntimeError with its traceback. What
+    stands for a task that killed its process says `at_death(exit code)`; without it that is an `InputError`.
+    When the caller stops iterating, is interrupted or is killed, the processes end at once.
+    Where there are no such processes (Windows) the tasks are done here, one after the other.
+    """
+    if os.name != "posix":
+        yield from ((task, function(*shared, task)) for task in tasks)
+        return
+    job = (_name_of(function), shared, one_process_each)
+    team = _Team(tasks, workers, job, ahead)
+    results: dict[int, Result] = {}
+    first = 0  # number of the earliest task that has not been yielded
+    try:
+        while True:
+            team.hand_out(before=first + _WINDOW * workers if in_order else None)
+            if not team.unfinished:
+                return
+            for number, answer, value in team.answers():
+                results[number] = _result(answer, value, at_death)
+            while results and (not in_order or first in results):
+                number = first if in_order else next(iter(results))
+                first += 1
+                yield team.unfinished.pop(number), results.pop(number)
+    finally:
+        team.end()
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    if function.__module__ == "__main__" or "<" in function.__qualname__:
+        raise TypeError(f"{function.__qualname__} can't be found by another process: put it into a module of its own")
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def _result(answer: Answer, value: Any, at_death: Callable[[int], Result] | None) -> Result:
+    if answer is Answer.RESULT:
+        result: Result = value
+        return result
+    if answer is Answer.REFUSED:
+        raise value
+    if at_death is not None:
+        return at_death(value)
+    raise InputError(f"A worker process died with {exit_in_words(value)}.", "Use fewer workers, or smaller data.")
+
+
+def exit_in_words(code: int) -> str:
+    """What an exit code means, as the end of a sentence.
+
+    >>> exit_in_words(-9)
+    'exit code -9: most likely memory ran out'
+    """
+    return f"exit code {code}: {'most likely memory ran out' if code == -9 else 'it left no message'}"
+
+
+class _Team:
+    """The workers, the tasks that wait, and the tasks that are with a worker or answered but not yet yielded."""
+
+    def __init__(self, tasks: Iterable[Any], size: int, job: tuple[Any, ...], ahead: int) -> None:
+        self.unfinished: dict[int, Any] = {}
+        self._waiting = enumerate(tasks)
+        self._returned: deque[int] = deque()  # tasks that a dying worker had not begun
+        self._workers: list[_Worker] = []
+        self._size, self._job, self._ahead = size, job, ahead
+        self._asked = 0
+
+    def hand_out(self, before: int | None) -> None:
+        """Give tasks (those numbered below `before`) to workers that have room, the idle first."""
+        while (worker := self._with_room()) is not None:
+            if (number := self._next(before)) is None:
+                return
+            worker.give(number, self.unfinished[number])
+
+    def answers(self) -> Iterator[tuple[int, Answer, Any]]:
+        """Wait for at least one worker to say something; (number of the task, kind of answer, value) for each task."""
+        speaking = wait([worker.connection for worker in self._workers])
+        for worker in [worker for worker in self._workers if worker.connection in speaking]:
+            try:
+                answer = worker.take()
+            except (EOFError, ConnectionError):
+                self._workers.remove(worker)
+                code = worker.end()
+                died_on, *untouched = worker.given
+                self._returned.extendleft(reversed(untouched))
+                answer = (died_on, Answer.DIED, code)
+            if answer is not None:
+                yield answer
+
+    def end(self) -> None:
+        """Stop every worker, also in the middle of a task."""
+        for worker in self._workers:
+            worker.end()
+
+    def _with_room(self) -> _Worker | None:
+        least = min(self._workers, key=lambda worker: len(worker.given), default=None)
+        if len(self._workers) < self._size and (least is None or least.given):
+            return _Worker(self._job, self._workers)
+        return least if least is not None and len(least.given) < self._ahead else None
+
+    def _next(self, before: int | None) -> int | None:
+        if self._returned:
+            return self._returned.popleft()
+        if before is not None and self._asked >= before:
+            return None
+        for number, task in self._waiting:
+            self.unfinished[number] = task
+            self._asked = number + 1
+            return number
+        return None
+
+
+class _Worker:
+    """A process that answers its tasks one after the other; see `bag_generators.worker`.
+
+    It joins `team` with its first task, so that nothing starts when there is nothing to do.
+    """
+
+    def __init__(self, job: tuple[Any, ...], team: list[_Worker]) -> None:
+        self.connection: Connection
+        self.given: deque[int] = deque()
+        self._unsent: list[Any] | None = [job]  # until the process is ready
+        self._team = team
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def _start(self) -> None:
+        self.connection, theirs = multiprocessing.Pipe()
+        root = str(Path(__file__).parents[1])
+        search_path = os.pathsep.join(dict.fromkeys([root, *filter(None, sys.path)]))  # what we can import, it can
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _WORKER_PROGRAM, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, **_ONE_THREAD, "PYTHONPATH": search_path},
+            )
+        self._team.append(self)
+
+    def give(self, number: int, task: Any) -> None:
+        """Queue a task."""
+        if self._process is None:
+            self._start()
+        self.given.append(number)
+        if self._unsent is None:
+            self._send(task)
+        else:
+            self._unsent.append(task)
+
+    def take(self) -> tuple[int, Answer, Any] | None:
+        """The next answer with the number of its task; None when the worker only says that it has started."""
+        try:
+            answer, value = self.connection.recv()
+        except (EOFError, ConnectionError):
+            if self._unsent is not None or not self.given:
+                raise RuntimeError("a worker process could not be started; its output above says why") from None
+            raise
+        if answer is Answer.MISTAKE:
+            raise RuntimeError(f"a worker process failed:\n{value}")
+        if answer is Answer.READY:
+            unsent, self._unsent = self._unsent or [], None
+            for message in unsent:
+                self._send(message)
+            return None
+        return self.given.popleft(), answer, value
+
+    def end(self) -> int:
+        """Stop at once; the exit code."""
+        assert self._process is not None
+        self.connection.close()
+        self._process.kill()
+        return self._process.wait()
+
+    def _send(self, message: object) -> None:
+        with suppress(ConnectionError):  # a worker that has died is noticed on taking its answer
+            self.connection.send(message)

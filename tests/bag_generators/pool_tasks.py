@@ -1,0 +1,60 @@
+"""What the workers of `test_pool` do: functions they can import."""
+
+import os
+import sys
+import time
+
+from bag_generators.errors import InputError
+from bag_generators.pool import in_processes
+
+seen: list[int] = []
+
+
+def square(task: int) -> int:
+    return task * task
+
+
+def slow_when_even(task: int) -> int:
+    time.sleep(0.3 if task % 2 == 0 else 0.0)
+    return task
+
+
+def scaled(factor: int, shift: int, task: int) -> int:
+    return factor * task + shift
+
+
+def refuse(task: int) -> int:
+    raise InputError(f"Task {task} is refused.", "Give another.")
+
+
+def divide(task: int) -> float:
+    return 1 / task
+
+
+def unsendable(task: int) -> object:
+    return lambda: task
+
+
+def exit_on_two(task: int) -> int:
+    if task == 2:
+        os._exit(5)
+    return task
+
+
+def remember(task: int) -> tuple[int, int, int, int]:
+    """Process, its parent, tasks seen before in it, threads of the libraries."""
+    seen.append(task)
+    return os.getpid(), os.getppid(), len(seen) - 1, int(os.environ["OMP_NUM_THREADS"])
+
+
+def linger(task: int) -> None:
+    sys.stderr.write("begun\n")
+    sys.stderr.flush()
+    time.sleep(600)
+
+
+def run_lingering() -> None:
+    try:
+        list(in_processes(linger, [1], 1))
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")

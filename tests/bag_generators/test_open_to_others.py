@@ -1,0 +1,154 @@
+"""Generators of others: registered by a program or found in an installed package, with any number of workers."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from bag_generators import GENERATORS, Generator, InputError, generate, generate_many, register
+from bag_generators.registry import recipe_of, register_again, steps_of, unregister
+from bag_generators.steps import Pixels
+from tests.bag_generators import quadrants
+from tests.bag_generators.references.pictures import flat, picture
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def fifth():
+    yield register(quadrants.GENERATOR)
+    unregister("quadrants")
+
+
+@pytest.fixture
+def files(tmp_path):
+    paths = [tmp_path / f"{number}.png" for number in range(5)]
+    for number, path in enumerate(paths):
+        Image.fromarray(np.array(picture("tissue", seed=number).pixels)).save(path)
+    return paths
+
+
+def bags_by_name(stream):
+    return {Path(path).name: bag for path, bag in stream}
+
+
+def test_a_registered_generator_makes_bags_and_is_listed(fifth):
+    assert list(GENERATORS)[-1] == "quadrants"
+    bag = generate("quadrants", flat((200, 100, 50)), gain=0.5)
+    np.testing.assert_allclose(bag.features, [[100, 50, 25]] * 4)
+    assert bag.features.dtype == np.float32
+    assert bag.params == {"stain": "none", "gain": 0.5}
+
+
+def test_what_a_generator_does_not_say_has_a_default(fifth):
+    image = picture("tissue")
+    bag = generate("quadrants", image)
+    assert GENERATORS["quadrants"].in_words(bag, 1).startswith("It stands out in ")
+    (step,) = steps_of(image, bag, 3)
+    assert isinstance(step.drawing, Pixels)
+    assert step.drawing.frames == [(112, 112, 224, 224)]
+    even = generate("quadrants", flat((9, 9, 9)))
+    assert "same numbers" in GENERATORS["quadrants"].in_words(even, 0)
+
+
+@pytest.mark.parametrize(("sees", "shape"), [("working copy", (224, 224, 3)), ("original", (150, 400, 3))])
+def test_a_generator_sees_the_pixels_it_asks_for(sees, shape):
+    seen = []
+
+    def look(pixels, size):
+        seen.append(pixels.shape)
+        return quadrants.quadrants(pixels, size)
+
+    register(replace(quadrants.GENERATOR, function=look, defaults={}, sees=sees))
+    try:
+        bag = generate("quadrants", picture("tissue", height=150, width=400))
+    finally:
+        unregister("quadrants")
+    assert seen == [shape]
+    assert bag.regions.shape == (150, 400)
+
+
+def test_names_are_taken_once_and_must_be_plain(fifth):
+    with pytest.raises(InputError, match="already is a generator 'quadrants'"):
+        register(quadrants.GENERATOR)
+    with pytest.raises(InputError, match="with the title 'SBN'"):
+        register(replace(quadrants.GENERATOR, name="other", title="SBN"))
+    with pytest.raises(InputError, match=r"can't be called '\.\./x'"):
+        replace(quadrants.GENERATOR, name="../x")
+    with pytest.raises(InputError, match="is not complete"):
+        replace(quadrants.GENERATOR, feature_names=())
+
+
+def test_workers_know_a_generator_the_caller_registered(fifth, files):
+    alone = bags_by_name(generate_many("quadrants", files, workers=1, gain=2.0))
+    spread = bags_by_name(generate_many("quadrants", files, workers=2, gain=2.0))
+    assert len(spread) == 5
+    for name, bag in alone.items():
+        np.testing.assert_array_equal(bag.features, spread[name].features)
+
+
+def test_a_function_without_a_name_to_import_works_in_this_process(files):
+    register(Generator("mean", "Mean", "One colour.", ("r", "g", "b"), lambda *given: _first(*given)))
+    try:
+        assert recipe_of("mean") is None
+        assert len(bags_by_name(generate_many("mean", files, workers=2))) == 5
+    finally:
+        unregister("mean")
+
+
+def _first(pixels, shape):
+    features, regions = quadrants.quadrants(pixels, shape)
+    return features, regions
+
+
+def test_a_recipe_makes_the_same_generator_again(fifth):
+    recipe = recipe_of("quadrants")
+    unregister("quadrants")
+    assert register_again(recipe) == register_again(recipe) == "quadrants"
+    assert GENERATORS["quadrants"].function is quadrants.quadrants
+    assert GENERATORS["quadrants"].defaults == {"stain": "none", "gain": 1.0}
+
+
+def installed(folder: Path, entries: str) -> dict[str, str]:
+    """Surroundings in which a package with these entry points is installed."""
+    about = folder / "plugged-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(f"[bag_generators.generators]\n{entries}\n", encoding="utf-8")
+    source = (ROOT / "tests" / "bag_generators" / "quadrants.py").read_text(encoding="utf-8")
+    (folder / "plugged.py").write_text(source, encoding="utf-8")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+
+
+def run(surroundings, *arguments):
+    command = [sys.executable, "-m", "bag_generators", *map(str, arguments)]
+    return subprocess.run(command, env=surroundings, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_an_installed_package_brings_a_generator_to_the_command_line_and_its_workers(tmp_path, files):
+    surroundings = installed(tmp_path, "quadrants = plugged:GENERATOR")
+    listed = run(surroundings, "--list")
+    assert "quadrants  The mean colour of four quarters." in listed.stdout
+    made = run(surroundings, "--generator", "quadrants", "--workers", "2", *files)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.count("\n        4         3  ") == 5
+
+
+def test_broken_packages_cost_a_sentence_each_and_nothing_else(tmp_path, files):
+    entries = (
+        "gone = missing_module:GENERATOR\nwrong = plugged:quadrants\ntwice = bag_generators.generators.row:GENERATOR"
+    )
+    surroundings = installed(tmp_path, entries)
+    done = run(surroundings, "--list")
+    assert done.returncode == 0
+    assert done.stdout.count("\n") == 4
+    assert "The installed generator 'gone' can't be used (ModuleNotFoundError" in done.stderr
+    assert "'wrong' can't be used (TypeError: it is no Generator but of the type function)" in done.stderr
+    assert "'twice' can't be used (There already is a generator 'row'" in done.stderr
+    made = run(surroundings, "--generator", "row", files[0])
+    assert made.returncode == 0

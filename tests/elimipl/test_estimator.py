@@ -1,0 +1,128 @@
+"""The scikit-learn estimator."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from torch import nn
+
+from bag_generators.errors import InputError
+from elimipl.config import Config
+from elimipl.estimator import MIPLClassifier
+from elimipl.training.loop import fit
+from tests.elimipl.toy_bags import toy_bags
+
+QUICK = {"epochs": 30, "hidden": 24, "batch": 16, "lr": 0.05}
+NAMES = np.array(["ash", "birch", "cedar", "dogwood"])
+
+
+def quick(**parameters):
+    return MIPLClassifier(settings=QUICK, device="cpu", **parameters)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return toy_bags()
+
+
+@pytest.fixture(scope="module")
+def bags(data):
+    return [data.bag(i) for i in range(len(data))]
+
+
+@pytest.fixture(scope="module")
+def names(data):
+    return NAMES[data.labels]
+
+
+@pytest.fixture(scope="module")
+def sets(data):
+    return [NAMES[row].tolist() for row in data.candidates]
+
+
+def test_is_the_same_training_as_fit(data, bags):
+    model = quick(random_state=3).fit(bags, np.array(data.candidates))
+    expected = fit(data, Config.preset("default", seed=3, **QUICK), device="cpu").predict(data)
+    np.testing.assert_array_equal(model.predict_proba(bags), expected.probabilities)
+    np.testing.assert_array_equal(model.predictions(bags).attention, expected.attention)
+    assert model.predictions(bags, embeddings=True).embeddings.shape == (120, 24)
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+    assert model.n_features_in_ == 5
+    np.testing.assert_array_equal(model.predict(bags), expected.probabilities.argmax(1))
+
+
+def test_sets_of_names_and_a_matrix_with_classes_mean_the_same(data, bags, sets, names):
+    by_sets = quick().fit(bags, sets)
+    by_matrix = quick(classes=NAMES).fit(np.array(bags, dtype=object), np.array(data.candidates))
+    assert by_sets.classes_.tolist() == by_matrix.classes_.tolist() == NAMES.tolist()
+    np.testing.assert_array_equal(by_sets.predict_proba(bags), by_matrix.predict_proba(bags))
+    np.testing.assert_array_equal(
+        quick(classes=NAMES).fit(bags, data.candidates.tolist()).predict(bags), by_sets.predict(bags)
+    )
+    assert by_sets.score(bags, names) == np.mean(by_sets.predict(bags) == names) > 0.8
+    assert by_sets.score(bags, sets) >= by_sets.score(bags, names)
+    assert by_sets.score(bags, ["yew"] * 120) == 0  # a class it has never met
+
+
+def test_plain_labels_are_known_labels(bags, names):
+    model = quick().fit(bags, names)
+    assert model.score(bags, names) > 0.9
+    assert model.fitted_.history[-1].train_accuracy is not None
+
+
+def test_works_in_cross_validation(data, bags, names):
+    plain = cross_val_score(quick(), bags, names, cv=3)
+    assert plain.shape == (3,)
+    assert plain.mean() > 0.7
+    partial = cross_val_score(quick(classes=NAMES), bags, names, cv=3, params={"candidates": np.array(data.candidates)})
+    assert partial.mean() > 0.6
+    assert not np.array_equal(plain, partial)
+    unknown = cross_val_score(quick(), bags, np.array(data.candidates), cv=3)
+    assert (unknown >= 0.5).all()
+
+
+def test_works_in_a_grid_search_and_is_cloned(bags, names):
+    grid = GridSearchCV(quick(), {"preset": ["paper", "default"]}, cv=2).fit(bags, names)
+    assert grid.best_params_["preset"] in ("paper", "default")
+    model = quick(random_state=7, extractor=nn.Linear(5, 4))
+    copied = clone(model)
+    assert copied.get_params().keys() == model.get_params().keys()
+    assert copied.random_state == 7
+    assert is_classifier(copied)
+    assert copied.fit(bags[:20], names[:20]).fitted_.network.embed.in_features == 4
+
+
+def test_a_class_of_the_labels_that_no_candidate_set_has_is_a_class_all_the_same(bags):
+    y = ["a", "b", "c"]
+    model = quick().fit(bags[:3], y, candidates=[["a", "b"], ["a", "b"], ["b", "c"]])
+    assert model.classes_.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "sentence"),
+    [
+        ([[1.0, 2.0], [3.0, 4.0]], ["a", "b"], "Bag 0 is not a table of numbers"),
+        ([[["x"]], [["y"]]], ["a", "b"], "Bag 0 is not a table of numbers"),
+        ([[[1.0]], [[2.0]]], ["a", "b", "a"], "There are 2 bags, but 3 labels"),
+        ([[[1.0]], [[2.0, 3.0]]], ["a", "b"], "Bag 1 has the shape"),
+        ([[[1.0]], [[2.0]]], ["a", "a"], r"The classes can't be \['a'\]"),
+        ([[[1.0]], [[2.0]]], [["a", "b"], []], "Bag 1 .* has an empty candidate set"),
+        ([[[1.0]], [[np.nan]]], ["a", "b"], "not finite"),
+        ([[[1.0]], [[2.0]]], np.array([[0, 2], [1, 1]]), "one column of true and false"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(X, y, sentence):
+    with pytest.raises(InputError, match=sentence):
+        quick().fit(X, y)
+
+
+def test_refusals_that_need_more_than_data(bags, names):
+    with pytest.raises(InputError, match="Bag 0 has the label"):
+        quick(classes=["x", "y"]).fit(bags, names)
+    with pytest.raises(InputError, match="There is no setting 'epoch'"):
+        MIPLClassifier(settings={"epoch": 3}).fit(bags, names)
+    with pytest.raises(NotFittedError):
+        quick().predict(bags)
+    with pytest.raises(InputError, match="reads instances of 5 features"):
+        quick().fit(bags[:8], names[:8]).predict([np.zeros((2, 3))])

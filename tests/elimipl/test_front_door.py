@@ -1,0 +1,67 @@
+"""`from elimipl import …`: every name is there, and none costs anything before it is used."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import elimipl
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCK_TORCH = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ImportError("torch is broken")
+sys.meta_path.insert(0, Blocked())
+"""
+
+
+def run(code):
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", elimipl.__all__)
+def test_every_name_leads_somewhere(name):
+    assert name in dir(elimipl)
+    thing = getattr(elimipl, name)
+    assert thing is getattr(elimipl, name)
+    assert getattr(thing, "__doc__", None)
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(elimipl.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen == set(elimipl.__all__)
+
+
+def test_a_name_that_is_not_there_is_refused_as_usual():
+    with pytest.raises(AttributeError, match="module 'elimipl' has no attribute 'Predicter'"):
+        elimipl.Predicter  # noqa: B018
+    with pytest.raises(ImportError):
+        from elimipl import Predicter  # noqa: F401
+
+
+def test_opening_the_door_loads_nothing_heavy():
+    code = "import elimipl, sys\nprint([m for m in ('torch', 'sklearn', 'numpy', 'scipy') if m in sys.modules])"
+    assert run(code).strip() == "[]"
+    code = "from elimipl import Config, InputError, LOSSES\nimport sys\nprint('torch' in sys.modules)"
+    assert run(code).strip() == "False"
+
+
+def test_the_doctor_comes_when_torch_is_broken():
+    said = run(BLOCK_TORCH + "import elimipl\nfrom elimipl.commands import main\nprint('exit', main(['doctor']))")
+    assert "torch" in said
+    assert "exit" in said

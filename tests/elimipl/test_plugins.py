@@ -1,0 +1,119 @@
+"""Registries and the plug-ins of installed packages."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bag_generators.errors import InputError
+from elimipl.plugins import LOSSES, Registry, register_loss
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def loss(energies, candidates, weights):
+    return energies.sum()
+
+
+def number(thing):
+    if not isinstance(thing, int):
+        raise InputError(f"{thing!r} is not a number.", "Give a number.")
+    return thing
+
+
+def test_what_is_registered_follows_the_program_s_own():
+    numbers = Registry("number", "elimipl.test_numbers", [("one", 1)], number)
+    numbers.register("two", 2)
+    assert dict(numbers) == {"one": 1, "two": 2}
+    assert numbers.added == ("two",)
+    numbers.unregister("two")
+    assert "two" not in numbers
+    with pytest.raises(InputError, match="No number 'one' was registered"):
+        numbers.unregister("one")
+
+
+@pytest.mark.parametrize(
+    ("name", "thing", "sentence"),
+    [
+        ("one", 3, "There is a number 'one' already"),
+        ("three", "3", "'3' is not a number"),
+        ("", 3, "'' can't name a number"),
+        (3, 3, "3 can't name a number"),
+    ],
+)
+def test_what_can_not_be_registered_is_refused(name, thing, sentence):
+    numbers = Registry("number", "elimipl.test_numbers", [("one", 1)], number)
+    with pytest.raises(InputError, match=sentence):
+        numbers.register(name, thing)
+    assert list(numbers) == ["one"]
+
+
+def test_losses_are_registered_once_and_never_in_the_place_of_the_program_s_own():
+    register_loss("sum", loss)
+    try:
+        assert LOSSES["sum"] is loss
+        with pytest.raises(InputError, match="There is a loss 'sum' already"):
+            register_loss("sum", loss)
+    finally:
+        LOSSES.unregister("sum")
+    with pytest.raises(InputError, match="There is a loss 'cli' already"):
+        register_loss("cli", loss)
+    with pytest.raises(InputError, match="3 is not a loss"):
+        register_loss("three", 3)
+
+
+MODULE = """
+from elimipl.methods import network_method
+METHOD = network_method("Narrow", "A narrow embedding.", hidden=4)
+def pull(energies, candidates, weights):
+    return -(weights * energies.log_softmax(1)).sum(1).mean()
+"""
+ENTRIES = """[elimipl.losses]
+pull = brought:pull
+broken = brought:nothing_of_that_name
+missing = a_package_that_is_gone:loss
+nonsense = brought:__name__
+
+[elimipl.methods]
+Narrow = brought:METHOD
+ELIMIPL = brought:METHOD
+"""
+SCRIPT = """
+import sys, warnings
+from elimipl.plugins import LOSSES
+from elimipl.config import Config
+assert not LOSSES._looked
+with warnings.catch_warnings(record=True) as heard:
+    warnings.simplefilter("always")
+    assert tuple(LOSSES) == ("pull",), tuple(LOSSES)
+    from elimipl.methods import METHODS, network_methods
+    assert METHODS.added == ("Narrow",)
+    assert network_methods()[-1] == "Narrow"
+print(Config.preset("default", loss="pull").loss, METHODS["Narrow"].config(hidden=99).hidden)
+for warning in heard:
+    print(warning.message)
+"""
+
+
+def test_installed_packages_bring_losses_and_methods_and_a_broken_one_stops_nothing(tmp_path):
+    (tmp_path / "brought.py").write_text(MODULE)
+    info = tmp_path / "brought-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brought\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(ENTRIES)
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": ""},
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    first, *sentences = run.stdout.splitlines()
+    assert first == "pull 4"
+    assert len(sentences) == 4
+    assert all(sentence.endswith("Update or remove it.") for sentence in sentences)
+    assert any("The loss 'missing' of the package “brought” is left out: No module named" in line for line in sentences)
+    assert any("The loss 'nonsense'" in line and "is not a loss" in line for line in sentences)
+    assert any("The method 'ELIMIPL'" in line and "already" in line for line in sentences)

@@ -1,0 +1,130 @@
+"""The address of every page: what fits is used, anything else is named once and never breaks the page."""
+
+import ast
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.lesson.plan import load_lesson
+
+ROOT = Path(__file__).resolve().parents[2]
+NASTY = (
+    "", "inf", "-inf", "nan", "1e400", "9" * 400, "-1", "Ω≠ü\u202e\u0000", "<script>alert(1)</script>",
+    ["same", "same"], ["", ""], "[x](http://example.org)", "None", "true false",
+)  # fmt: skip
+PAGES = [
+    ("app.py", {}),
+    ("app.py", {"candidates_from": "By hand", "sample": "Tumour (phantom)"}),
+    ("app.py", {"candidates_from": "Crowd of three"}),
+    ("pages/batch.py", {}),
+    ("pages/generators.py", {}),
+    *(("pages/lesson.py", {"step": step.id}) for step in load_lesson()),
+    ("pages/lesson.py", {"step": "attention", "bags": "Your picture"}),
+    ("pages/compare.py", {}),
+    ("pages/results.py", {}),
+    ("pages/train.py", {}),
+    ("pages/train.py", {"train_data": "Digits"}),
+    ("pages/doctor.py", {}),
+]
+
+
+def opened(page: str, query: dict[str, str | list[str]]) -> AppTest:
+    visit = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    if page != "app.py":
+        visit.switch_page(page)
+    visit.query_params.update(query)
+    return visit.run()
+
+
+def notices(visit: AppTest) -> list[str]:
+    return [line for item in visit.info for line in item.value.split("  \n") if line.startswith("The link ")]
+
+
+def assert_in_order(visit: AppTest) -> None:
+    assert not visit.exception
+    assert not visit.error
+
+
+@pytest.mark.parametrize(("page", "settings"), PAGES, ids=lambda value: str(value))
+def test_no_value_of_any_key_breaks_a_page(page, settings):
+    first = opened(page, settings)
+    assert_in_order(first)
+    assert notices(first) == []
+    keys = sorted(first.session_state["address_looked_at"] - settings.keys())
+    if page == "pages/lesson.py":
+        keys += ["done", "hide"]
+    asked = dict(zip(keys, cycle(NASTY), strict=False))
+    visit = opened(page, {**asked, **settings})
+    assert_in_order(visit)
+    assert 0 < len(notices(visit)) <= len(keys) or not keys
+    assert len(set(notices(visit))) == len(notices(visit))
+    assert not any("<script" in notice.replace("\\<", "") for notice in notices(visit))
+
+
+EVERY_KIND = """
+from ui.frame import address, choices
+address.start_reading("test")
+address.show_notices()
+import streamlit as st
+chosen = (
+    choices.one_of("Buttons", ["a", "b"], "buttons", "b"),
+    choices.one_of("List", ["a", "b"], "list", shape="list"),
+    choices.maybe_one_of("Maybe", [0, 1, 2], "maybe"),
+    choices.some_of("Some", ["a", "b"], "some", ["a"]),
+    choices.number("Whole", 1, 9, 3, "whole"),
+    choices.number("Broken", 0.5, 9.5, 3.0, "broken"),
+    choices.slider("Slider", 0, 9, 3, "slider"),
+    choices.stage("Stage", [0, 10, 20], "stage"),
+    choices.switch("Switch", "switch"),
+)
+st.session_state["chosen"] = chosen
+"""
+DEFAULTS = ("b", "a", None, ["a"], 3, 3.0, 3, 0, False)
+KEYS = ("buttons", "list", "maybe", "some", "whole", "broken", "slider", "stage", "switch")
+
+
+def every_kind(query: dict[str, str | list[str]]) -> AppTest:
+    visit = AppTest.from_string(EVERY_KIND, default_timeout=60)
+    visit.query_params.update(query)
+    return visit.run()
+
+
+@pytest.mark.parametrize("nasty", NASTY, ids=lambda value: str(value)[:12].encode("unicode_escape").decode())
+def test_every_kind_of_widget_keeps_its_default(nasty):
+    visit = every_kind(dict.fromkeys(KEYS, nasty))
+    assert_in_order(visit)
+    empty_is_a_choice = {"maybe", "some"} if nasty == "" else set()
+    expected = [[] if key == "some" and nasty == "" else start for key, start in zip(KEYS, DEFAULTS, strict=True)]
+    assert list(visit.session_state["chosen"]) == expected
+    assert len(notices(visit)) == len(KEYS) - len(empty_is_a_choice)
+    assert set(visit.query_params) <= empty_is_a_choice
+
+
+def test_what_fits_is_used_and_nothing_is_said():
+    asked = ("a", "b", "2", ["a", "b"], "9", "0.75", "0", "20", "true")
+    visit = every_kind(dict(zip(KEYS, asked, strict=True)))
+    assert_in_order(visit)
+    assert visit.session_state["chosen"] == ("a", "b", 2, ["a", "b"], 9, 0.75, 0, 20, True)
+    assert notices(visit) == []
+
+
+def test_a_notice_says_what_was_asked_for_and_what_is_shown_and_goes_with_the_next_run():
+    visit = every_kind({"buttons": "xyz", "whole": "12", "list": ""})
+    assert notices(visit) == [
+        "The link asks for “xyz” under “Buttons”, which this version does not have here; b is shown.",
+        "The link leaves “List” empty; a is shown.",
+        "The link asks for “12” under “Whole”, which is not a number from 1 to 9; 3 is shown.",
+    ]
+    visit.toggle(key="switch").set_value(True).run()
+    assert notices(visit) == []
+
+
+def test_only_one_place_reads_the_address_and_one_binds_widgets_to_it():
+    for path in (ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "ui").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        read = any(isinstance(node, ast.Attribute) and node.attr == "query_params" for node in ast.walk(tree))
+        bound = any(isinstance(node, ast.Constant) and node.value == "query-params" for node in ast.walk(tree))
+        assert not read or path.name == "address.py", path
+        assert not bound or path.name == "choices.py", path

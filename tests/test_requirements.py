@@ -1,0 +1,103 @@
+"""What is imported is declared, what is declared is used, and what is pinned is what the ranges allow."""
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from elimipl import doctor
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+OURS = {"bag_generators", "elimipl", "ui", "pages", "scripts", "benchmarks", "tests", "fuzz", "examples"}
+# Pinned, so that it fits the pinned torch, but not imported by anything yet.
+NOT_YET_USED = {"torchvision"}
+
+
+def declared(lines) -> dict[str, Requirement]:
+    found = {canonicalize_name(item.name): item for item in map(Requirement, lines)}
+    found.pop("elimipl-pathology", None)
+    return found
+
+
+CORE, APP, DEV = (declared(lines) for lines in (PROJECT["dependencies"], EXTRAS["app"], EXTRAS["dev"]))
+PINS = declared(
+    line for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines() if not line.startswith("#")
+)
+
+
+def imported(*folders: str) -> dict[str, set[str]]:
+    """Distributions that the files of the folders import at any depth, each with the files that do."""
+    owners, found = packages_distributions(), {}
+    for path in (path for folder in folders for path in sorted(ROOT.glob(folder))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [str(node.module)]
+            for name in {name.partition(".")[0] for name in names} - OURS - set(sys.stdlib_module_names):
+                for owner in owners.get(name, [name]):
+                    found.setdefault(canonicalize_name(owner), set()).add(str(path.relative_to(ROOT)))
+    return found
+
+
+def test_what_the_library_imports_is_a_dependency():
+    missing = {name: files for name, files in imported("bag_generators/**/*.py", "elimipl/**/*.py").items()
+               if name not in CORE}  # fmt: skip
+    assert missing == {}
+
+
+def test_what_the_app_imports_is_a_dependency_or_in_its_extra():
+    missing = {name: files for name, files in imported("ui/**/*.py", "pages/*.py", "app.py").items()
+               if name not in CORE | APP}  # fmt: skip
+    assert missing == {}
+
+
+def test_what_the_rest_imports_is_for_developers():
+    found = imported("tests/**/*.py", "scripts/**/*.py", "benchmarks/*.py", "fuzz/*.py")
+    optional = {"atheris"}  # of `make fuzz`, where it can be installed
+    comes_with_streamlit = {"websockets"}
+    missing = {name: files for name, files in found.items() if name not in CORE | APP | DEV}
+    assert missing.keys() <= optional | comes_with_streamlit, missing
+
+
+def test_nothing_is_asked_for_that_nobody_imports():
+    assert CORE.keys() - imported("bag_generators/**/*.py", "elimipl/**/*.py").keys() == set()
+    assert APP.keys() - imported("ui/**/*.py", "pages/*.py", "app.py").keys() == set()
+
+
+@pytest.mark.parametrize("name", sorted(CORE | APP | DEV))
+def test_the_pinned_version_is_in_the_range(name):
+    (pin,) = PINS[name].specifier
+    assert pin.operator == "=="
+    assert (CORE | APP | DEV)[name].specifier.contains(pin.version)
+
+
+def test_every_pin_is_declared():
+    assert PINS.keys() - (CORE | APP | DEV).keys() == NOT_YET_USED
+
+
+def test_the_doctor_knows_what_is_needed_for_what():
+    assert {canonicalize_name(name) for name in doctor._APP} == APP.keys()
+    assert {canonicalize_name(name) for name in doctor._TOOLS} == DEV.keys() | NOT_YET_USED
+
+
+def test_the_oldest_python_is_said_once():
+    oldest = ".".join(map(str, doctor.OLDEST_PYTHON))
+    assert PROJECT["requires-python"] == f">={oldest}"
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    assert tools["mypy"]["python_version"] == oldest
+    assert tools["ruff"]["target-version"] == f"py{oldest.replace('.', '')}"
+
+
+def test_the_build_system_is_the_pinned_one():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]
+    (needed,) = settings["requires"]
+    assert re.fullmatch(r"hatchling==[\d.]+", needed)
+    assert str(PINS["hatchling"].specifier) == str(Requirement(needed).specifier)
