@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bag_generators.errors import InputError
     from elimipl import explain
+    from elimipl.cards.files import list_models
     from elimipl.config import Config
     from elimipl.dataset import BagDataset
     from elimipl.estimator import MIPLClassifier
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from elimipl.methods import METHODS, Method, network_method, register_method
     from elimipl.model.inference import Predictions
     from elimipl.plugins import LOSSES, register_loss
-    from elimipl.predictor import Prediction, Predictor, list_models
+    from elimipl.predictor import Prediction, Predictor
     from elimipl.settings import Settings
     from elimipl.training.loop import Fitted, fit
     from elimipl.training.protocol import evaluate
@@ -62,6 +63,7 @@ __all__ = [
 # Loaded on demand (PEP 562), so that `python -m elimipl doctor` starts where torch is broken.
 _HOMES = {
     "bag_generators.errors": ("InputError",),
+    "elimipl.cards.files": ("list_models",),
     "elimipl.config": ("Config",),
     "elimipl.dataset": ("BagDataset",),
     "elimipl.estimator": ("MIPLClassifier",),
@@ -69,7 +71,7 @@ _HOMES = {
     "elimipl.methods": ("METHODS", "Method", "network_method", "register_method"),
     "elimipl.model.inference": ("Predictions",),
     "elimipl.plugins": ("LOSSES", "register_loss"),
-    "elimipl.predictor": ("Prediction", "Predictor", "list_models"),
+    "elimipl.predictor": ("Prediction", "Predictor"),
     "elimipl.settings": ("Settings",),
     "elimipl.training.loop": ("Fitted", "fit"),
     "elimipl.training.protocol": ("evaluate",),

@@ -1,6 +1,6 @@
 """Fuzz the readers: guided by coverage where Atheris can be imported, else by hypothesis.
 
-    python -m fuzz [--seconds 60] [picture card weights bag-file tile-zip matlab]
+    python -m fuzz [--seconds 60] [picture camera-data colour-profile card weights bag-file tile-zip matlab]
 
 Each reader gets its own process, so that a crash of compiled code is a finding like any other. Found inputs are
 kept in `artefacts/fuzz`; the counts go to `benchmarks/results/fuzz.json`.

@@ -17,11 +17,13 @@ from pathlib import Path
 
 import numpy as np
 import tifffile
-from PIL import Image
+from PIL import Image, ImageCms
 from scipy.io import savemat
 
 from bag_generators import GENERATORS, TissueImage, generate, load
 from bag_generators.errors import InputError
+from bag_generators.reading.colour_profiles import UNUSED, colours_of
+from bag_generators.reading.orientation import orientation_of, turned_upright
 from bag_generators.tissue.quality import measure
 from elimipl.cards.card import Card
 from elimipl.cards.finish import finish
@@ -34,6 +36,8 @@ from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from elimipl.scope import judge
 from elimipl.training.loop import fit
+from scripts.bad_inputs.encodings import with_chunk
+from scripts.bad_inputs.metadata import DISPLAY_P3, PROPHOTO, exif_bomb, ink_profile
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
 _FOLDER = Path(_PLACE.name)
@@ -70,6 +74,34 @@ def _picture(data: bytes) -> None:
     bag = generate(list(GENERATORS)[len(data) % len(GENERATORS)], image)
     if not np.isfinite(bag.features).all():
         raise AssertionError("a feature is not finite")
+
+
+def _camera_data(data: bytes) -> None:
+    """Alone, and where pictures carry them; those that say nothing count as refused."""
+    found = orientation_of(data, data)
+    image = _toy_picture()
+    shape = (image.width, image.height) if found >= 5 else (image.height, image.width)
+    if turned_upright(image.pixels, found).shape != (*shape, 3):
+        raise AssertionError(f"turned by {found}")
+    picture = _encoded(_NOISE.convert("RGB").resize((8, 9)), "PNG")
+    load(with_chunk(picture, b"eXIf", data))
+    load(with_chunk(picture, b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + data))
+    if found == 1:
+        raise InputError("The camera data say nothing.", "Choose another file.")
+
+
+def _colour_profile(data: bytes) -> None:
+    """In every kind of picture; one that can't be used counts as refused."""
+    used = False
+    for mode in ("RGB", "RGBA", "CMYK", "L"):
+        colours = colours_of(data, mode)
+        used = used or colours.note != UNUSED
+        if colours.convert is not None:
+            part = Image.new(mode if mode != "L" else "RGB", (8, 9), "pink" if mode != "CMYK" else 0)
+            if colours.convert(part).mode not in ("RGB", "RGBA"):
+                raise AssertionError("converted to something else")
+    if not used:
+        raise InputError(UNUSED, "Export it again in sRGB.")
 
 
 def _card(data: bytes) -> None:
@@ -113,6 +145,19 @@ def _matlab(data: bytes) -> None:
     load_bags(path)
 
 
+def _exif_files() -> list[bytes]:
+    """Small and large ones of either byte order, XMP, and one with everything Pillow writes."""
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010F], exif[0x8769] = 8, "camera", {0x9003: "2026:01:01 00:00:00"}
+    big = b"MM\0*\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0"
+    return [exif.tobytes(), exif_bomb(0), big, b'<rdf:Description tiff:Orientation="6"/>']
+
+
+def _profiles() -> list[bytes]:
+    """Matrix profiles, a table of inks, and what lcms itself writes for sRGB."""
+    return [DISPLAY_P3, PROPHOTO, ink_profile(), ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()]
+
+
 def _encoded(image: Image.Image, format_: str, **options: object) -> bytes:
     file = io.BytesIO()
     image.save(file, format_, **options)
@@ -122,6 +167,13 @@ def _encoded(image: Image.Image, format_: str, **options: object) -> bytes:
 def _big_tiff(pixels: np.ndarray) -> bytes:
     file = io.BytesIO()
     tifffile.imwrite(file, pixels, bigtiff=True, tile=(32, 32), photometric="rgb")
+    return file.getvalue()
+
+
+def _planes(pixels: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    wide = pixels.transpose(2, 0, 1).astype(np.uint16) * 257
+    tifffile.imwrite(file, wide, planarconfig="separate", photometric="rgb", compression="zlib", rowsperstrip=16)
     return file.getvalue()
 
 
@@ -142,7 +194,10 @@ def pictures() -> tuple[bytes, ...]:
         _encoded(colour, "TIFF", compression="tiff_lzw"),
         _encoded(colour, "TIFF", compression="tiff_adobe_deflate"),
         _big_tiff(np.asarray(colour)),
-        _encoded(colour, "TIFF", compression="jpeg"),
+        _encoded(colour, "TIFF", compression="jpeg", icc_profile=PROPHOTO),
+        _planes(np.asarray(colour)),
+        with_chunk(_encoded(colour, "PNG", icc_profile=DISPLAY_P3), b"cICP", b"\x0c\x0d\0\1"),
+        with_chunk(with_chunk(_encoded(colour, "PNG"), b"gAMA", b"\0\1\x86\xa0"), b"cHRM", bytes(range(32))),
         _encoded(colour.convert("F"), "TIFF", save_all=True, append_images=[colour.convert("1")]),
         _encoded(colour, "BMP"),
         _encoded(colour.quantize(9), "BMP"),
@@ -218,6 +273,8 @@ def _matlab_files() -> tuple[bytes, ...]:
 
 TARGETS = {
     "picture": Target(_picture, pictures),
+    "camera-data": Target(_camera_data, _exif_files),
+    "colour-profile": Target(_colour_profile, _profiles),
     "card": Target(_card, lambda: [json.dumps(_toy_model()[0].to_dict()).encode()]),
     "weights": Target(_weights, lambda: [_toy_model()[1]]),
     "bag-file": Target(_bag_file, _bag_files),

@@ -71,6 +71,12 @@ def results_table() -> str:
         f"| pictures to be refused before they are decoded | {len(refusals['files'])} files | at most "
         f"{worst['ms']:.0f} ms and {worst['mb']:.1f} MB (allowed: {allowed['ms']} ms, {allowed['mb']} MB) |"
     )
+    every = refusals["every_input"]
+    lines.append(
+        f"| any bad picture, refused or opened, in a process of its own | {every['files']} files | at most "
+        f"{every['seconds']:.1f} s and {every['megabytes']} MB in all (allowed: {every['allowed']['seconds']} s, "
+        f"{every['allowed']['megabytes']} MB) |"
+    )
     lines += _fuzz_rows()
     load = measured("load")
     for row in load["crowds"]:

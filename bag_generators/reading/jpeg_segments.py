@@ -13,6 +13,8 @@ EXIF, PROFILE = b"Exif\0\0", b"ICC_PROFILE\0"
 
 _START_OF_SCAN, _END = 0xDA, 0xD9
 _NO_LENGTH = (0x01, *range(0xD0, 0xDA))
+# Pillow reads on right behind these, whatever length follows: what hides in them is found by it, so by us as well.
+_NO_LENGTH_IN_HEADER = frozenset({*_NO_LENGTH, 0xC8, *range(0xF0, 0xFE)})
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _SEQUENTIAL = (0xC0, 0xC1, 0xC3, 0xC9, 0xCB)
 # Between coded pixels, FF 00 is a value and FF D0 to FF D7 begin the next part of the same scan.
@@ -66,7 +68,7 @@ def outline(data: bytes) -> Outline:
         marker = data[position + 1]
         if data[position] != 0xFF or marker in (0x00, 0xFF):
             position += 1  # filling or rubbish, which readers pass over byte by byte
-        elif marker in _NO_LENGTH:
+        elif marker in _NO_LENGTH_IN_HEADER:
             position += 2
         else:
             start = position + 2

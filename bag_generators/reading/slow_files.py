@@ -22,7 +22,7 @@ MOST_COEFFICIENT_BYTES = 340 * 10**6
 """What a decoder keeps of a JPEG of several scans until the last one, and the picture itself."""
 MOST_TIFF_ENTRIES = 4_096
 MOST_RUN_LENGTH_PIXELS = 4_000_000
-MOST_RUN_LENGTH_BYTES = 4 * 2**20
+MOST_RUN_LENGTH_BYTES = 2 * 2**20
 
 
 def why_slow(kind: str, data: bytes) -> str | None:

@@ -11,7 +11,7 @@ import struct
 from bag_generators.errors import InputError
 from bag_generators.reading.tiff_pages import Directory
 
-MOST_TIFF_STRIPS = 200_000
+MOST_TIFF_STRIPS = 100_000
 MOST_VALUES_OF_A_TAG = 64
 MOST_TABLE_BYTES = 2**20
 MOST_PIECE_BYTES = 60 * 10**6

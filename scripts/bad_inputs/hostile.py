@@ -69,7 +69,7 @@ FILES = {
     "endless-segments.jpg": (lambda: jpeg_with(b"\xff\xe5\0\2", 20_001), _PARTS),
     "endless-filling.jpg": (lambda: jpeg_with(b"\xff", 30_000), _PARTS),
     "endless-scans.jpg": (lambda: jpeg_of_scans(501), _PARTS),
-    "endless-strips.tif": (lambda: tiff_of_strips(200_001), _PARTS),
+    "endless-strips.tif": (lambda: tiff_of_strips(100_001), _PARTS),
     "endless-tags.tif": (lambda: tiff_of_tags(4_097), _PARTS),
     "slow-run-lengths.bmp": (lambda: bmp_claiming(20_000, 2_000, compression=1), _PARTS),
     "text-of-20-megabytes.png": (lambda: _text_of_20_megabytes(international=False), _METADATA),

@@ -58,9 +58,9 @@ def tiff_of_overlapping_tags(count: int, megabytes: int) -> bytes:
     return tiff_with_entries(encoded("TIFF"), entries + [(40_001 + i, 7, len(shared), None) for i in range(count)])
 
 
-def tiff_of_shared_strips(megabytes: int) -> bytes:
-    """Every row lies in the same megabytes of nothing, which unpacking has to walk through again and again."""
-    nothing = b"\x80" * (megabytes * MEGABYTE) + bytes([63]) + bytes(range(64))
+def tiff_of_shared_strips(kilobytes: int) -> bytes:
+    """Every row lies in the same kilobytes of nothing, which unpacking has to walk through again and again."""
+    nothing = b"\x80" * (kilobytes * 1024) + bytes([63]) + bytes(range(64))
     entries = [(256, 4, 1, 64), (257, 4, 1, 2000), (258, 3, 1, 8), (259, 3, 1, 32_773), (262, 3, 1, 1), (277, 3, 1, 1)]
     entries += [(278, 4, 1, 1)]
     after = 8 + 2 + 12 * (len(entries) + 2) + 4
@@ -80,6 +80,21 @@ def profile_of_endless_elements(count: int = 20_000) -> bytes:
     profile = bytearray(DISPLAY_P3[:128])
     struct.pack_into(">I", profile, 0, place + len(content))
     return bytes(profile) + struct.pack(">I4sII", 1, b"D2B1", place, len(content)) + content
+
+
+def ink_profile() -> bytes:
+    """Four inks that all make grey: half of the black one gives half of the lightness (L* 50)."""
+    identity = struct.pack(">9i", *(65_536 if i % 4 == 0 else 0 for i in range(9)))
+    corners = [(c, m, y, k) for c in (0, 1) for m in (0, 1) for y in (0, 1) for k in (0, 1)]
+    lightness = [round(255 * (1 - k) * (1 - 0.3 * c - 0.6 * m - 0.1 * y)) for c, m, y, k in corners]
+    table = b"".join(bytes([value, 128, 128]) for value in lightness)
+    content = (
+        b"mft1" + bytes(4) + bytes([4, 3, 2, 0]) + identity + bytes(range(256)) * 4 + table + bytes(range(256)) * 3
+    )
+    white = DISPLAY_P3[DISPLAY_P3.index(b"XYZ ", 128) :][:20]
+    head = bytearray(DISPLAY_P3[:128])
+    struct.pack_into(">I4xI4s4s4s", head, 0, 176 + len(content), 0x02400000, b"prtr", b"CMYK", b"Lab ")
+    return bytes(head) + struct.pack(">I4sII4sII", 2, b"wtpt", 156, 20, b"A2B0", 176, len(content)) + white + content
 
 
 def motion_photo() -> bytes:
@@ -121,7 +136,7 @@ _SRGB_POINTS = _points(*D65, *(value for point in SRGB_PRIMARIES for value in po
 _P3_POINTS = _points(*D65, *(value for point in P3_PRIMARIES for value in point))
 
 HOSTILE = {
-    "strips-that-share-their-bytes.tif": (lambda: tiff_of_shared_strips(1), "made of too many parts"),
+    "strips-that-share-their-bytes.tif": (lambda: tiff_of_shared_strips(900), "made of too many parts"),
     "scans-of-a-large-picture.jpg": (scans_of_a_large_picture, "made of too many parts"),
 }
 REFUSED = {
@@ -142,6 +157,10 @@ NOTED = {
     "display-p3.jpg": (lambda: encoded("JPEG", icc_profile=DISPLAY_P3), _CONVERTED),
     "display-p3.webp": (lambda: encoded("WEBP", icc_profile=DISPLAY_P3), _CONVERTED),
     "prophoto.tif": (lambda: encoded("TIFF", icc_profile=PROPHOTO), _CONVERTED),
+    "inks-with-a-profile.tif": (
+        lambda: encoded("TIFF", tissue().convert("CMYK"), icc_profile=ink_profile()),
+        _CONVERTED,
+    ),
     "linear-light.png": (lambda: _saying(b"gAMA", _points(1.0)), _CONVERTED),
     "other-primaries.png": (lambda: _saying(b"cHRM", _P3_POINTS), _CONVERTED),
     "coded-display-p3.png": (lambda: _saying(b"cICP", bytes([12, 13, 0, 1])), _CONVERTED),

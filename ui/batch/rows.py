@@ -17,8 +17,13 @@ from ui.frame.log import model_name, picture_name, timed
 from ui.frame.texts import NOT_CHECKED
 
 SHOWN_NAME = 80
+# What a spreadsheet may pass over at the beginning of a cell: blanks, and characters that nobody sees.
+UNSEEN = (
+    r"[\s\x00-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffd\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
+)
 # Where a cell begins: at the beginning, and for a spreadsheet that parts cells by semicolons after each of those.
-FORMULA_START = re.compile(r"(^|;)(\s*)(?=[=+\-@＝＋－＠])")
+FORMULA_START = re.compile(rf"(^|;)({UNSEEN})(?=[=+\-@＝＋－＠])")
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class BatchRow:
 
 
 def classify_files(
-    files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], None]
+    files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], object]
 ) -> list[BatchRow]:
     """One row per (name, bytes), in order; a file that can't be used becomes a row with the reason."""
     rows = []

@@ -82,7 +82,7 @@ def _remember_request(key: tuple[str, int, str]) -> None:
     st.session_state["map_requested"] = key
 
 
-def _show_overview(image: TissueImage, corner: tuple[int, int] | None, size: int, predictor: Predictor | None) -> None:
+def _show_overview(image: TissueImage, corner: tuple[int, int] | None, size: int, predictor: Predictor) -> None:
     classified: list[MapTile] = []
     if st.session_state.get("map_requested") == _map_key(image, size, predictor):
         try:
@@ -117,7 +117,9 @@ def _classified(image: TissueImage, size: int, predictor: Predictor) -> list[Map
     return kept[1]
 
 
-def _classify(image: TissueImage, size: int, predictor: Predictor, progress: Callable[[float], None]) -> list[MapTile]:
+def _classify(
+    image: TissueImage, size: int, predictor: Predictor, progress: Callable[[float], object]
+) -> list[MapTile]:
     card = predictor.card
     corners = tile_positions(image.width, image.height, size)
     bags = []

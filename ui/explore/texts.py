@@ -130,7 +130,7 @@ def overview_alt(width: int, height: int, classified: int) -> str:
     return f"Overview of the picture, {width} by {height} pixels, with the field of view framed{told}."
 
 
-def bars_alt(names: tuple[str, ...], probabilities: Sequence[float]) -> str:
+def bars_alt(names: tuple[str, ...], probabilities: np.ndarray) -> str:
     """Screen reader text of the class bars."""
     told = ", ".join(f"{name} {value:.0%}" for name, value in zip(names, probabilities, strict=True))
     return f"Class probabilities: {told}."

@@ -17,6 +17,7 @@ def instance_bars(
     """
     index = np.arange(len(scores))
     figure = go.Figure()
+    groups: tuple[tuple[str, np.ndarray, str], ...]
     if truth is None:
         groups = (("instances", np.ones(len(scores), dtype=bool), palette.non_candidate),)
     else:

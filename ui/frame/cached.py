@@ -3,6 +3,7 @@
 Everything kept here is read-only, so one copy can serve every visitor who has the same picture.
 """
 
+import numpy as np
 import streamlit as st
 
 from bag_generators import Bag, InputError, TissueImage, generate
@@ -43,7 +44,7 @@ def bag_of(image: TissueImage, generator: str, **params: object) -> Bag:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _explanation(image: str, model: str, kind: str, _predictor: Predictor, _bag: Bag):
+def _explanation(image: str, model: str, kind: str, _predictor: Predictor, _bag: Bag) -> np.ndarray:
     scores = {"leave_one_out": explain.leave_one_out, "integrated_gradients": explain.integrated_gradients}[kind](
         _predictor, _bag
     )
@@ -51,6 +52,6 @@ def _explanation(image: str, model: str, kind: str, _predictor: Predictor, _bag:
     return scores
 
 
-def explanation(kind: str, model: Predictor, bag: Bag):
+def explanation(kind: str, model: Predictor, bag: Bag) -> np.ndarray:
     """Leave-one-out or integrated gradients of every instance and class, (n, k)."""
     return _explanation(bag.image_sha256, model.card.sha256, kind, model, bag)

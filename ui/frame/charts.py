@@ -45,7 +45,7 @@ def look(palette: Palette) -> go.layout.Template:
         "zerolinecolor": palette.muted,
         "automargin": True,
         "ticks": "",
-        "title": {"standoff": 15},
+        "title": {"font": {"size": 13}},
     }
     return go.layout.Template(
         layout={

@@ -42,7 +42,7 @@ def one_of(
         widget = st.segmented_control if shape == "buttons" else st.pills
         look = {"required": True, "wrap": True, "format_func": title, **look}
         chosen = widget(label, options, default=default, key=key, **_BOUND, **look)
-    return chosen if chosen in options else instead  # type: ignore[return-value] # None is no option
+    return chosen if chosen in options else instead
 
 
 def maybe_one_of(label: str, options: Sequence[T], key: str, title: Callable[[T], str] = str) -> T | None:

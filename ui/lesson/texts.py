@@ -198,7 +198,7 @@ def descent_alt(sparsity: str, p: np.ndarray, candidates: np.ndarray) -> str:
 
 
 def beliefs_alt(names: Sequence[str], weights: np.ndarray, candidates: np.ndarray, epoch: int) -> str:
-    told = ", ".join(f"{names[index]} {weights[index]:.0%}" for index in np.flatnonzero(candidates))
+    told = ", ".join(f"{names[index]} {weights[index]:.0%}" for index in np.flatnonzero(candidates).tolist())
     return f"Belief after epoch {epoch}: {told}."
 
 

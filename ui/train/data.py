@@ -85,11 +85,15 @@ def _own() -> Data | None:
 
 def _from_zip(content: bytes, generator: str) -> Data:
     bar = st.progress(0.0, texts.MAKING_BAGS)
+
+    def show(done: int, total: int) -> None:
+        bar.progress(done / total, texts.MAKING_BAGS)
+
     try:
-        made = bags_from_zip(content, generator, lambda done, total: bar.progress(done / total, texts.MAKING_BAGS))
+        made = bags_from_zip(content, generator, show)
     finally:
         bar.empty()
-    notes = ()
+    notes: tuple[str, ...] = ()
     if made.refused:
         name, error = made.refused[0]
         notes = (texts.refused_pictures(len(made.refused), name, error.what),)

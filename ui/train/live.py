@@ -58,9 +58,13 @@ def _show_numbers(run: TrainingRun, progress: Progress) -> None:
     shown = (
         (texts.EPOCH_METRIC, f"{progress.epoch} / {run.plan.config.epochs}", None),
         (texts.LOSS_METRIC, f"{last.losses['total']:.3f}" if last else "–", None),
-        (texts.TRAIN_METRIC, _share(last and last.train_accuracy), None),
-        (texts.HELD_OUT_METRIC, _share(last and last.held_out_accuracy), None),
-        (texts.DISAMBIGUATION_METRIC, _share(last and last.disambiguation_accuracy), texts.DISAMBIGUATION_HELP),
+        (texts.TRAIN_METRIC, _share(last.train_accuracy if last else None), None),
+        (texts.HELD_OUT_METRIC, _share(last.held_out_accuracy if last else None), None),
+        (
+            texts.DISAMBIGUATION_METRIC,
+            _share(last.disambiguation_accuracy if last else None),
+            texts.DISAMBIGUATION_HELP,
+        ),
         (texts.TIME_METRIC if running else texts.TIME_DONE_METRIC, texts.duration(time), None),
     )
     with st.container(horizontal=True, gap="small"):

@@ -10,6 +10,7 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -136,7 +137,7 @@ class TrainingRun:
     def _log(self, outcome: str, **more: str) -> None:
         plan, progress = self.plan, self.progress
         generator = plan.training.generator if plan.training.generator in GENERATORS else "other"
-        facts = {"generator": generator, "method": plan.config.method, "bags": len(plan.training)}
+        facts: dict[str, str | int] = {"generator": generator, "method": plan.config.method, "bags": len(plan.training)}
         facts |= {"epochs": progress.epoch, "ms": round(1000 * progress.seconds), **more}
         log_event("train", outcome, **facts)
 
@@ -149,7 +150,7 @@ class TrainingRun:
             weights=np.concatenate([before.weights, snapshot.weights[None, watched]]),
         )
 
-    def _update(self, **changes: object) -> None:
+    def _update(self, **changes: Any) -> None:
         with self._lock:
             self._progress = replace(self._progress, **changes, seconds=time.monotonic() - self._began)
 

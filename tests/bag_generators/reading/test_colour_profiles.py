@@ -1,6 +1,5 @@
 """Colours that were saved with a profile come out as sRGB: compared with the published matrices."""
 
-import io
 import struct
 import zlib
 
@@ -9,10 +8,10 @@ import pytest
 from PIL import Image, ImageCms
 
 from bag_generators.image import load
-from bag_generators.reading.colour_profiles import CONVERTED, MOST_PROFILE_BYTES, UNUSED, colours_of
+from bag_generators.reading.colour_profiles import CONVERTED, MOST_PROFILE_BYTES, UNUSED
 from bag_generators.reading.matrix_profiles import D65, P3_PRIMARIES, SRGB_PRIMARIES, matrix_profile
 from scripts.bad_inputs.encodings import encoded, tiff_with_entries, tissue, with_chunk
-from scripts.bad_inputs.metadata import DISPLAY_P3, PROPHOTO, profile_of_endless_elements
+from scripts.bad_inputs.metadata import DISPLAY_P3, PROPHOTO, ink_profile, profile_of_endless_elements
 
 TISSUE = np.asarray(tissue())
 # CSS Color Module 4 (Display P3) and B. Lindbloom (ProPhoto, adapted by Bradford's matrix).
@@ -226,26 +225,17 @@ def test_what_can_not_be_used_is_said_and_changes_nothing(profile):
         assert image.notes == (UNUSED,)
 
 
-def test_printing_colours_go_through_their_profile(monkeypatch):
-    """There is no free profile of inks to ship: whether the conversion is asked for is what can be tested."""
-    asked = []
-    colours = colours_of(DISPLAY_P3.replace(b"RGB XYZ ", b"CMYKXYZ "), "CMYK")
-    assert colours.note == UNUSED
-    monkeypatch.setattr(
-        "bag_generators.reading.colour_profiles._transform", lambda *modes: asked.append(modes[1:]) or Transform()
-    )
-    content = io.BytesIO()
-    tissue().convert("CMYK").save(content, "TIFF", icc_profile=DISPLAY_P3.replace(b"RGB XYZ ", b"CMYKXYZ "))
-    image = load(content.getvalue())
-    assert asked == [("CMYK", "RGB")]
-    assert (image.pixels == 77).all()
+@pytest.mark.parametrize("format_", ["TIFF", "JPEG"])
+@pytest.mark.parametrize(("black", "expected"), [(0, 255), (128, 119), (255, 0)])
+def test_printing_colours_go_through_their_profile(format_, black, expected):
+    ink = Image.new("CMYK", (64, 64), (0, 0, 0, black))
+    image = load(encoded(format_, ink, icc_profile=ink_profile()))
+    assert np.abs(image.pixels.astype(int) - expected).max() <= 2
+    assert image.notes[:2] == ("The printing colours (CMYK) were converted to RGB.", CONVERTED)
 
 
-class Transform:
-    @staticmethod
-    def apply(part):
-        assert part.mode == "CMYK"
-        return Image.new("RGB", part.size, (77, 77, 77))
+def test_a_profile_of_inks_is_no_profile_for_colours():
+    assert load(encoded("PNG", icc_profile=ink_profile())).notes == (UNUSED,)
 
 
 @pytest.mark.parametrize("white", [(0.3, 0.0), (0.3, -1.0)])

@@ -1,11 +1,13 @@
 """The orientation is found in the bytes of the camera data, and nothing else of them is read."""
 
+import contextlib
 import struct
 
 import numpy as np
 import pytest
 from PIL import Image, ImageOps, PngImagePlugin, TiffImagePlugin
 
+from bag_generators.errors import InputError
 from bag_generators.image import load
 from bag_generators.reading.orientation import MOST_EXIF_ENTRIES, from_hexadecimal, orientation_of, turned_upright
 from scripts.bad_inputs.encodings import encoded, tissue, with_chunk
@@ -91,6 +93,15 @@ def test_camera_data_written_as_text():
     info = PngImagePlugin.PngInfo()
     info.add_text("Raw profile type exif", text)
     assert np.array_equal(load(encoded("PNG", pnginfo=info)).pixels, np.rot90(TISSUE, -1))
+
+
+@pytest.mark.parametrize("marker", [0xC8, 0xD0, 0xD9, 0xF0, 0xFD, 0x01, 0xE2, 0xFE, 0xCC])
+def test_camera_data_hidden_in_a_segment_are_not_found_by_pillow_either(marker, monkeypatch):
+    data, plain = exif_in_jpeg(exif_bomb(0)), encoded("JPEG")
+    hidden = data[2 : data.index(plain[20:])]
+    monkeypatch.setattr(Image.Exif, "load", lambda *_: pytest.fail("read"))
+    with contextlib.suppress(InputError):
+        load(data[:2] + bytes([0xFF, marker]) + struct.pack(">H", len(hidden) + 2) + data[2:])
 
 
 @pytest.mark.parametrize(

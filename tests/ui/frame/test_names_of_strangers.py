@@ -77,6 +77,17 @@ def test_no_cell_of_the_batch_table_begins_a_formula(rows, delimiter):
     assert [cell for cell in cells if cell.strip().startswith(("=", "+", "-", "@"))] == []
 
 
+@pytest.mark.parametrize(
+    "unseen", ["\u200b", "\ufeff", "\u2060\u200d", "\ufe0f", "\u3164", "\u034f ", "\u00ad", "\U000e0041"], ids=ascii
+)
+@pytest.mark.parametrize("sign", "=+-@＝")
+def test_characters_nobody_sees_hide_no_formula(unseen, sign):
+    table = batch_csv([BatchRow(f"{unseen}{sign}1+1", notes=f"a;{unseen}{sign}1")])
+    row = next(csv.DictReader(io.StringIO(table)))
+    assert row["file"] == f"{unseen}'{sign}1+1"
+    assert row["notes"] == f"a;{unseen}'{sign}1"
+
+
 def test_batch_table_keeps_one_line_a_file_and_every_value(rows):
     table = list(csv.DictReader(io.StringIO(batch_csv(rows))))
     assert len(table) == len(rows)

@@ -207,11 +207,11 @@ def _card(figure: go.Figure) -> go.Figure:
     return figure.update_layout(height=HEIGHT, margin=AXES_MARGIN, font={"size": 12}, showlegend=False)
 
 
-def _css(colour: Sequence[float]) -> str:
+def _css(colour: np.ndarray) -> str:
     red, green, blue = (round(float(np.clip(value, 0, 255))) for value in colour)
     return f"rgb({red},{green},{blue})"
 
 
-def _readable_on(colour: Sequence[float]) -> str:
+def _readable_on(colour: np.ndarray) -> str:
     red, green, blue = colour
     return "#1F1B24" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#FFFFFF"

@@ -14,7 +14,7 @@ def belief_paths(
 ) -> go.Figure:
     """Weights (T + 1, k) of the candidates of one bag up to `epoch`; the true label in its own colour."""
     figure = go.Figure()
-    for number, index in enumerate(np.flatnonzero(candidates)):
+    for number, index in enumerate(np.flatnonzero(candidates).tolist()):
         true = index == true_index
         figure.add_scatter(
             x=list(range(epoch + 1)),

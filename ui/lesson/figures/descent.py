@@ -16,7 +16,7 @@ def descent_figure(
     """`path` (steps + 1, k) up to `step`: candidates as single lines, all non-candidates together as one."""
     figure = go.Figure()
     shown = list(range(step + 1))
-    for number, index in enumerate(np.flatnonzero(candidates)):
+    for number, index in enumerate(np.flatnonzero(candidates).tolist()):
         figure.add_scatter(
             x=shown,
             y=path[: step + 1, index],
