@@ -60,7 +60,7 @@ def test_what_the_app_imports_is_a_dependency_or_in_its_extra():
 
 
 def test_what_the_rest_imports_is_for_developers():
-    found = imported("tests/**/*.py", "scripts/**/*.py", "benchmarks/*.py", "fuzz/*.py")
+    found = imported("tests/**/*.py", "scripts/**/*.py", "benchmarks/*.py", "fuzz/*.py", "examples/*.py")
     optional = {"atheris"}  # of `make fuzz`, where it can be installed
     comes_with_streamlit = {"websockets"}
     missing = {name: files for name, files in found.items() if name not in CORE | APP | DEV}
