@@ -90,7 +90,7 @@ def pack_tensors(tensors: Mapping[str, np.ndarray], key: str = "", described: Ma
     The description is one JSON text under `key`: safetensors doesn't keep the order of several entries. What a
     text holds of a file name that is not UTF-8 becomes �, which every reader can show.
     """
-    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    arrays = {name: np.asarray(array, order="C") for name, array in tensors.items()}
     if described is None:
         return bytes(save(arrays))
     text = json.dumps(described, sort_keys=True, ensure_ascii=False, allow_nan=False)

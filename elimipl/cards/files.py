@@ -70,7 +70,7 @@ def usable_models(folder: Path | None = None) -> tuple[tuple[Card, ...], tuple[I
 
 def packed(values: Mapping[str, np.ndarray]) -> bytes:
     """The content of a weights file; equal weights give equal bytes."""
-    return save({name: np.ascontiguousarray(array) for name, array in values.items()})
+    return save({name: np.asarray(array, order="C") for name, array in values.items()})
 
 
 def sha256_of(weights: bytes) -> str:
