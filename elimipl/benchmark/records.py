@@ -119,7 +119,7 @@ class Records:
 
     def failures(self, cell: Cell) -> dict[int, str]:
         """Why splits of a cell failed when they were tried last."""
-        return {int(index): told for index, told in self.cells.get(cell.name, {}).get("failures", {}).items()}
+        return {int(index): reason for index, reason in self.cells.get(cell.name, {}).get("failures", {}).items()}
 
     def check(self, cell: Cell, config: Settings, bags: Mapping[str, Any]) -> None:
         """Refuse to put splits of other settings or other bags into one mean."""
@@ -145,11 +145,11 @@ class Records:
             kept.get("failures", {}).pop(str(index), None)
             self._write()
 
-    def add_failure(self, cell: Cell, config: Settings, bags: Mapping[str, Any], index: int, told: str) -> None:
+    def add_failure(self, cell: Cell, config: Settings, bags: Mapping[str, Any], index: int, reason: str) -> None:
         """Note why a split failed; it is tried again the next time."""
         with only_writer(self.path, _WHAT):
             kept = self._kept(cell, config, bags)
-            kept["failures"] = _by_number({**kept.get("failures", {}), str(index): told})
+            kept["failures"] = _by_number({**kept.get("failures", {}), str(index): reason})
             self._write()
 
     def _kept(self, cell: Cell, config: Settings, bags: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A training in a thread of its own. It knows nothing of the page: the page asks, and it stops when told.
+"""A training in a thread of its own. It knows nothing of the page: the page asks, and it stops when asked.
 
 Every visitor's run has its own data, network and generator of random numbers, so runs don't disturb each other.
 A run ends by itself when nobody is there any more.
