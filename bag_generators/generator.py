@@ -16,6 +16,7 @@ import numpy as np
 
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
+from bag_generators.pool import importable_name
 from bag_generators.regions import Regions
 from bag_generators.steps import Pixels, Step
 
@@ -87,11 +88,10 @@ class Generator:
 
     def recipe(self) -> Recipe | None:
         """What another process needs to make the same bags; None where it could not import the function by its name."""
-        module, qualname = getattr(self.function, "__module__", None), getattr(self.function, "__qualname__", "")
-        if module is None or module == "__main__" or not _leads_to(module, qualname, self.function):
+        if (function := importable_name(self.function)) is None:
             return None
         about = self.title, self.summary, self.feature_names
-        return Recipe(self.name, *about, f"{module}:{qualname}", dict(self.defaults), self.sees, _found_in(module))
+        return Recipe(self.name, *about, function, dict(self.defaults), self.sees, _found_in(self.function.__module__))
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,6 @@ class Recipe:
         module, _, qualname = self.function.partition(":")
         function = attrgetter(qualname)(import_module(module))
         return Generator(self.name, self.title, self.summary, self.feature_names, function, self.defaults, self.sees)
-
-
-def _leads_to(module: str, qualname: str, function: object) -> bool:
-    """Whether the name of a function, looked up, is that function; a lambda's or an inner function's is not."""
-    try:
-        return attrgetter(qualname)(sys.modules[module]) is function
-    except (KeyError, AttributeError):
-        return False
 
 
 def _found_in(module: str) -> str:

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,6 +38,22 @@ def number_of_workers(wanted: int | None, tasks: int) -> int:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(wanted or cores, tasks))
+
+
+def importable_name(function: Callable[..., Any]) -> str | None:
+    """The module:attribute by which another process finds a function; None for lambdas, inner functions and scripts.
+
+    >>> importable_name(in_processes)
+    'bag_generators.pool:in_processes'
+    """
+    module, qualname = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    if module is None or module == "__main__":
+        return None
+    try:
+        found = attrgetter(qualname)(sys.modules[module])
+    except (KeyError, AttributeError):
+        return None
+    return f"{module}:{qualname}" if found is function else None
 
 
 def in_processes(
@@ -65,7 +82,9 @@ def in_processes(
     if os.name != "posix":
         yield from ((task, function(*shared, task)) for task in tasks)
         return
-    job = (_name_of(function), shared, one_process_each)
+    if (name := importable_name(function)) is None:
+        raise TypeError(f"{function} can't be found by another process: put it at the top level of a module")
+    job = (name, shared, one_process_each)
     team = _Team(tasks, workers, job, ahead)
     results: dict[int, Result] = {}
     first = 0  # number of the earliest task that has not been yielded
@@ -82,12 +101,6 @@ def in_processes(
                 yield team.unfinished.pop(number), results.pop(number)
     finally:
         team.end()
-
-
-def _name_of(function: Callable[..., Any]) -> str:
-    if function.__module__ == "__main__" or "<" in function.__qualname__:
-        raise TypeError(f"{function.__qualname__} can't be found by another process: put it into a module of its own")
-    return f"{function.__module__}:{function.__qualname__}"
 
 
 def _result(answer: Answer, value: Any, at_death: Callable[[int], Result] | None) -> Result:

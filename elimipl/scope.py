@@ -14,13 +14,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from elimipl.cards.limits import Limits, relative_entropy
-from elimipl.data.pictures import PHANTOMS
+from elimipl.data.pictures import PHANTOMS, TILES, Pictures
 
 if TYPE_CHECKING:
     from bag_generators import Bag
     from elimipl.predictor import Prediction, Predictor
 
-_DRAWINGS_ONLY = "This model has learned from drawn phantoms only."
+DRAWINGS_ONLY = "This model has learned from drawn phantoms only."
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class Verdict:
     """Those that were made, in a fixed order."""
     not_checked: tuple[str, ...]
     """Names of the checks for which the model's card has no limits."""
+    trained_on: Pictures = TILES
+    """What the model knows at all: a picture in the scope of a model of drawings is like those drawings."""
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -62,6 +64,7 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; `in_scope` is null where it was not checked."""
         return {
+            "trained_on": self.trained_on,
             "in_scope": self.in_scope,
             "checks": [{"name": one.name, "passed": one.passed, "reason": one.reason} for one in self.checks],
             "not_checked": list(self.not_checked),
@@ -84,8 +87,8 @@ def judge(quality: Mapping[str, float], predictor: Predictor, bag: Bag, predicti
     }
     made = [_judged(name, measures, values, limits) for name, measures in known.items() if measures]
     if card.pictures == PHANTOMS:
-        made = [one if one.passed else replace(one, reason=f"{one.reason} {_DRAWINGS_ONLY}") for one in made]
-    return Verdict(tuple(made), tuple(name for name, measures in known.items() if not measures))
+        made = [one if one.passed else replace(one, reason=f"{one.reason} {DRAWINGS_ONLY}") for one in made]
+    return Verdict(tuple(made), tuple(name for name, measures in known.items() if not measures), card.pictures or TILES)
 
 
 def _judged(name: str, measures: Sequence[_Measure], values: Mapping[str, float], limits: Limits) -> Check:

@@ -21,6 +21,7 @@ from PIL import Image, ImageCms
 from scipy.io import savemat
 
 from bag_generators import GENERATORS, TissueImage, generate, load
+from bag_generators.archive import BagArchive
 from bag_generators.errors import InputError
 from bag_generators.reading.colour_profiles import UNUSED, colours_of
 from bag_generators.reading.orientation import orientation_of, turned_upright
@@ -238,7 +239,11 @@ def _bag_files() -> tuple[bytes, ...]:
     for half, marked in ((False, None), (True, np.zeros(len(_toy_dataset().instances), dtype=bool))):
         replace(_toy_dataset(), instance_truth=marked).save(path, half=half)
         made.append(path.read_bytes())
-    return tuple(made)
+    archive = BagArchive(path)  # bags that nobody has labelled, and a file that gave none
+    archive.add("a.png", generate("row", _toy_picture()))
+    archive.add("b.png", InputError("The file is empty.", "Choose another file."))
+    archive.save()
+    return (*made, path.read_bytes())
 
 
 @cache

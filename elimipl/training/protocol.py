@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from bag_generators.errors import InputError
-from bag_generators.pool import in_processes, number_of_workers
+from bag_generators.pool import importable_name, in_processes, number_of_workers
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
+from elimipl.plugins import LOSSES, Loss, register_loss
 from elimipl.training.loop import fit
 from elimipl.training.splits import Split, stratified_splits
 
@@ -73,7 +74,8 @@ def evaluate(
     """Train and test on every split, split i with seed `config.seed` + i.
 
     `workers` processes (default: as many as there are cores; 1 stays in this process) each take one split at a
-    time on one thread, and share the instances. `on_split` hears of each split as it ends. To continue an
+    time on one thread, and share the instances; a registered loss that other processes can't import by its name
+    keeps the work in this one. `on_split` hears of each split as it ends. To continue an
     interrupted protocol, give the splits that are `done` by index; they are not run again. The accuracies don't
     depend on `workers`.
     """
@@ -98,13 +100,14 @@ def _results(
 ) -> Iterator[SplitResult]:
     """The results of the splits `todo`, as they come."""
     count = number_of_workers(workers, len(todo))
-    if count == 1:
+    loss = LOSSES.get(config.loss)
+    if count == 1 or (loss is not None and importable_name(loss) is None):
         for index in todo:
             yield _run_split(dataset, config, splits[index], index, device)
         return
     with _shared_file(dataset) as path:
         labelled = dataset.offsets, dataset.candidates, dataset.labels, dataset.label_space
-        shared = path, labelled, config, {index: splits[index] for index in todo}, device
+        shared = path, labelled, config, loss, {index: splits[index] for index in todo}, device
         for _, result in in_processes(_run_shared_split, todo, count, shared=shared, in_order=False):
             yield result
 
@@ -139,10 +142,13 @@ def _run_shared_split(
     path: Path,
     labelled: tuple[np.ndarray, np.ndarray, np.ndarray, LabelSpace],
     config: Config,
+    loss: Loss | None,
     splits: Mapping[int, Split],
     device: str,
     index: int,
 ) -> SplitResult:
+    if loss is not None and config.loss not in LOSSES:
+        register_loss(config.loss, loss)
     offsets, candidates, labels, label_space = labelled
     dataset = BagDataset(_mapped(path), offsets, candidates, labels, label_space)
     return _run_split(dataset, config, splits[index], index, device)

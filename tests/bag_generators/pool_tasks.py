@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from pathlib import Path
 
 from bag_generators.errors import InputError
 from bag_generators.pool import in_processes
@@ -14,8 +15,9 @@ def square(task: int) -> int:
     return task * task
 
 
-def slow_when_even(task: int) -> int:
-    time.sleep(0.3 if task % 2 == 0 else 0.0)
+def zero_waits(file: Path, task: int) -> int:
+    while task == 0 and not file.exists():
+        time.sleep(0.01)
     return task
 
 

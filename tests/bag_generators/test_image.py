@@ -13,6 +13,7 @@ from PIL import Image, ImageFile
 from bag_generators.errors import InputError
 from bag_generators.formats import MAX_BYTES
 from bag_generators.image import TissueImage, load, tiles
+from bag_generators.tissue.samples import list_samples
 
 
 @pytest.fixture
@@ -203,3 +204,38 @@ def test_many_threads_load_good_and_broken_pictures_at_once(png, pixels):
     for visitor in visitors:
         visitor.join()
     assert outcomes == [True] * 160
+
+
+def as_pillow_decodes(data):
+    """What every loader of pictures would give for an ordinary one: 8 bits, no profile."""
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+
+
+@pytest.mark.parametrize("sample", list_samples(), ids=lambda sample: sample.id)
+def test_the_tiles_that_ship_keep_every_pixel(sample):
+    data = (sample.folder / sample.file).read_bytes()
+    assert np.array_equal(load(data).pixels, as_pillow_decodes(data))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 700), (1100, 1000)], ids=str)
+@pytest.mark.parametrize(
+    ("format_", "options"),
+    [
+        ("PNG", {}),
+        ("JPEG", {"quality": 80}),
+        ("JPEG", {"quality": 80, "progressive": True, "subsampling": 0}),
+        ("TIFF", {}),
+        ("TIFF", {"compression": "tiff_lzw"}),
+        ("TIFF", {"compression": "jpeg"}),
+        ("BMP", {}),
+        ("WEBP", {"quality": 80}),
+    ],
+    ids=str,
+)
+def test_ordinary_pictures_keep_every_pixel_in_all_bands(format_, options, size):
+    drawn = np.random.default_rng(4).integers(0, 256, (9, 9, 3), dtype=np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(drawn).resize(size, Image.Resampling.BICUBIC).save(file, format_, **options)
+    image = load(file.getvalue())
+    assert np.array_equal(image.pixels, as_pillow_decodes(file.getvalue()))
+    assert image.notes == ()

@@ -1,16 +1,14 @@
 """Many files at once: order, equality with one process, and what happens when a file or a worker breaks."""
 
-import importlib
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from bag_generators import pool, registry
+from bag_generators import pool
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.image import load
@@ -170,39 +168,3 @@ def test_a_worker_starts_without_the_heavy_libraries():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "set()"
-
-
-STRANGER = """
-from types import MappingProxyType
-import numpy as np
-from bag_generators import registry
-from bag_generators.regions import BoxRegions
-
-def colour(working, shape):
-    return working.reshape(1, -1, 3).mean(axis=1).astype(np.float32), BoxRegions([(0, 0, shape[1], shape[0])], shape)
-
-known = registry.Generator("colour", "Colour", "The mean colour.", ("red", "green", "blue"), colour)
-registry.GENERATORS = MappingProxyType({**registry.GENERATORS, "colour": known})
-"""
-
-
-def test_a_generator_of_somebody_elses_module_works_in_processes(pictures, tmp_path, monkeypatch, started):
-    (tmp_path / "stranger_of_colour.py").write_text(STRANGER)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(registry, "GENERATORS", registry.GENERATORS)
-    importlib.import_module("stranger_of_colour")
-    results = list(generate_many("colour", pictures, workers=2))
-    assert len(started) == 2
-    assert [i for i, (_, result) in enumerate(results) if not isinstance(result, Bag)] == [6]
-    assert_same_bag(results[0][1], generate("colour", load(pictures[0])))
-
-
-def test_a_generator_of_the_callers_own_script_works_in_this_process(pictures, monkeypatch, started):
-    def own(working, shape):
-        return GENERATORS["row"].function(working, shape)
-
-    own.__module__ = "__main__"
-    known = replace(GENERATORS["row"], name="own", function=own)
-    monkeypatch.setattr(registry, "GENERATORS", {**GENERATORS, "own": known})
-    assert len(list(generate_many("own", pictures, workers=2))) == 20
-    assert started == []

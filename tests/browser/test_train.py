@@ -56,4 +56,4 @@ def test_two_visitors_train_at_once_and_one_takes_the_model_to_explore(page: Pag
     context.close()
     page.get_by_role("button", name="Use it on the Explore page").click()
     expect(page.get_by_role("heading", name="Explore", exact=True)).to_be_visible(timeout=SLOW)
-    expect(page.get_by_role("combobox", name="Which one")).to_have_value("mine-1-tissue7-sbn-elimipl", timeout=SLOW)
+    expect(page.get_by_role("combobox", name="Which one")).to_have_value("mine-1-phantoms-sbn-elimipl", timeout=SLOW)

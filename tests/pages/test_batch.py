@@ -3,14 +3,17 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bag_generators.tissue.samples import list_samples
+from elimipl.cards.limits import Limits
 from elimipl.predictor import Predictor
 from ui.batch.rows import batch_csv, batch_json, classify_files
+from ui.batch.texts import summary
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = [(f"{sample.id}.png", (sample.folder / sample.file).read_bytes()) for sample in list_samples()[:3]]
@@ -47,3 +50,20 @@ def test_page_shows_a_table_and_the_counts():
     assert not page.exception
     assert any("3 of 4" in item.value for item in page.markdown)
     assert len(page.dataframe[0].value) == 4
+
+
+def unlimited(model_id: str) -> Predictor:
+    shipped = Predictor.load(model_id)
+    return Predictor(shipped.network, shipped.scaler, replace(shipped.card, checks=Limits()))
+
+
+def test_a_model_without_limits_says_not_checked():
+    for row in classify_files(GOOD, unlimited("tissue7-row-elimipl"), lambda _done: None):
+        assert row.in_scope is None
+        assert "Not checked" in row.notes
+    assert "3 not checked for that" in summary(3, 0, 0, 3)
+
+
+def test_a_model_with_limits_says_whether_they_hold(rows):
+    assert [row.in_scope for row in rows] == [False, False, None, False]  # re-stained pictures have computed colours
+    assert json.loads(batch_json(rows))[0]["in_scope"] is False

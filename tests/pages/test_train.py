@@ -56,13 +56,18 @@ def test_a_run_ends_in_curves_weights_and_a_model_for_the_explore_page(page):
     assert curves["total"][-1] < curves["total"][0]
     page.slider(key="weights_at").set_value(0).run()
     assert max(drawn_chart(page, "weights")["data"][0]["y"]) == pytest.approx(0.5)
-    assert list(page.session_state["trained_models"]) == ["mine-1-tissue7-sbn-elimipl"]
+    assert list(page.session_state["trained_models"]) == ["mine-1-phantoms-sbn-elimipl"]
 
     page.switch_page("app.py").run()
     page.segmented_control(key="model_origin").set_value("trained").run()
     assert not page.exception
-    assert page.selectbox(key="trained_sbn").value == "mine-1-tissue7-sbn-elimipl"
-    assert "likeness to the training tiles" in told(page) or page.warning
+    assert page.selectbox(key="trained_sbn").value == "mine-1-phantoms-sbn-elimipl"
+    assert "on drawn phantoms" in told(page)
+    page.selectbox(key="sample").set_value("restained-crypt").run()
+    assert "drawn phantoms only" in page.warning[0].value  # real tissue is never in the scope of drawings
+    page.selectbox(key="sample").set_value("phantom-tum").run()
+    assert not page.exception
+    assert "drawn phantoms only" in " ".join([told(page), *(item.value for item in page.warning)])
     page.segmented_control(key="generator").set_value("row").run()
     assert not page.exception  # no model of this visit reads rows: the shipped ones answer
 

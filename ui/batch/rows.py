@@ -11,8 +11,9 @@ import pandas as pd
 from bag_generators import InputError, generate, load
 from bag_generators.errors import printable
 from bag_generators.tissue.quality import measure
+from elimipl.data.pictures import PHANTOMS
 from elimipl.predictor import Predictor
-from elimipl.scope import judge
+from elimipl.scope import DRAWINGS_ONLY, judge
 from ui.frame.log import model_name, picture_name, timed
 from ui.frame.texts import NOT_CHECKED
 
@@ -62,7 +63,11 @@ def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
         verdict = judge(measure(image).numbers(), predictor, bag, prediction)
     except InputError as error:
         return BatchRow(name, refused=str(error))
-    said = [item.reason for item in verdict.failed] or ([NOT_CHECKED] if verdict.in_scope is None else [])
+    said = [item.reason for item in verdict.failed]
+    if verdict.in_scope is None:
+        said = [NOT_CHECKED]
+    elif verdict.in_scope and verdict.trained_on == PHANTOMS:
+        said = [DRAWINGS_ONLY]
     return BatchRow(name, prediction.label, prediction.probability, verdict.in_scope, " ".join([*image.notes, *said]))
 
 

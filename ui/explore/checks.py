@@ -15,4 +15,4 @@ def show_checks(analysis: Analysis) -> None:
         st.warning(f"**{texts.UNRELIABLE}**\n{reasons}", icon=":material/warning:")
         return
     icon = ":material/check_circle:" if verdict.in_scope else ":material/help:"
-    st.caption(f"{icon} {texts.scope_sentence([item.name for item in verdict.checks], verdict.not_checked)}")
+    st.caption(f"{icon} {texts.scope_sentence(verdict)}")

@@ -1,9 +1,9 @@
 """Every text of the Explore page but for those it shares with others (`ui.frame.texts`)."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from elimipl.data.pictures import PHANTOMS
+from elimipl.scope import DRAWINGS_ONLY, Verdict
 from ui.frame.texts import NOT_CHECKED
 
 PICTURE_HEADING = "Picture"
@@ -85,7 +85,7 @@ CHECK_TITLES = {
     "tissue": "tissue",
     "blur": "focus",
     "colour": "stain",
-    "distance": "likeness to the training tiles",
+    "distance": "likeness to the training pictures",
     "entropy": "certainty",
 }
 
@@ -104,14 +104,16 @@ REMOVE_LABEL = "Remove"
 FEATURES_INTRO = "Stands out in:"
 
 
-def scope_sentence(passed: Sequence[str], not_checked: Sequence[str]) -> str:
+def scope_sentence(verdict: Verdict) -> str:
     """Said when no check failed: which ones the picture passed, and which ones the model has no limits for."""
-    good, unknown = (", ".join(CHECK_TITLES[name] for name in names) for names in (passed, not_checked))
-    if not not_checked:
-        return f"The picture passed all checks: {good}."
-    if not passed:
-        return f"{NOT_CHECKED} This model came without limits for: {unknown}."
-    return f"{NOT_CHECKED} The picture passed: {good}. This model came without limits for: {unknown}."
+    good = ", ".join(CHECK_TITLES[item.name] for item in verdict.checks)
+    unknown = ", ".join(CHECK_TITLES[name] for name in verdict.not_checked)
+    said = [f"The picture passed{'' if unknown else ' all checks'}: {good}."] if good else []
+    if unknown:
+        said = [NOT_CHECKED, *said, f"This model came without limits for: {unknown}."]
+    if verdict.trained_on == PHANTOMS:
+        said.append(DRAWINGS_ONLY)
+    return " ".join(said)
 
 
 def outlined_alt(instances: int) -> str:

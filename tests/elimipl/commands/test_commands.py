@@ -1,5 +1,6 @@
 """The command line: every command on a toy task, every failure a sentence."""
 
+import argparse
 import io
 import json
 import os
@@ -15,13 +16,19 @@ import cv2
 import numpy as np
 import pytest
 
+from bag_generators import generate, load
 from bag_generators.__main__ import main as make_bags
+from bag_generators.tissue.quality import measure
+from bag_generators.tissue.samples import list_samples
 from elimipl.cards.card import Card
-from elimipl.commands import COMMANDS, main
+from elimipl.cards.limits import MEASURES
+from elimipl.commands import COMMANDS, arguments, main
 from elimipl.commands import models as models_command
 from elimipl.commands import train as train_command
+from elimipl.data.shipped import BAGS_FOLDER
 from elimipl.dataset import BagDataset
 from elimipl.predictor import Predictor
+from elimipl.scope import judge
 from tests.elimipl.data.range_server import Behaviour, serve
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -160,8 +167,50 @@ def test_train_writes_a_model_that_predicts(data, tiles, tmp_path, capsys):
     assert len(blue["attention"]) == 8
     assert sum(blue["attention"]) == pytest.approx(1)
     assert blue["notes"] == []
+    # No pixels are kept in a bag file, so the picture itself could not be checked: nobody says that it is in scope.
+    assert [one["name"] for one in blue["checks"]] == ["distance", "entropy"]
+    assert all(one["reason"].endswith(".") for one in blue["checks"])
+    assert blue["in_scope"] is (None if all(one["passed"] for one in blue["checks"]) else False)
+    assert blue["not_checked"] == ["size", "tissue", "blur", "colour"]
     assert gone.keys() == {"file", "model", "error"}
     assert "gone.png" in gone["error"]
+
+
+def test_predict_checks_a_picture_as_the_pages_do(capsys):
+    samples = {sample.id: sample for sample in list_samples()}
+    files = [samples[name].folder / samples[name].file for name in ("restained-crypt", "phantom-tum")]
+    assert run("predict", "--model", "tissue7-row-elimipl", "--quiet", *files) == 0
+    predictor = Predictor.load("tissue7-row-elimipl")
+    for file, text in zip(files, capsys.readouterr().out.splitlines(), strict=True):
+        line, image = json.loads(text), load(file)
+        bag = generate("row", image)
+        expected = judge(measure(image).numbers(), predictor, bag, predictor.predict(bag)).to_dict()
+        assert {name: line[name] for name in expected} == expected
+        assert len(line["checks"]) == 6
+        assert line["in_scope"] is False
+
+
+def test_train_draws_candidates_once_per_picture_and_knows_phantoms(tmp_path, capsys):
+    data = BAGS_FOLDER / "tissue7-row.safetensors"
+    assert run("train", data, "--out", tmp_path, "--r", "2", "--held-out", "0", *QUICK) == 0
+    card = Card.read(tmp_path / "tissue7-row-elimipl.json")
+    assert (card.pictures, set(card.checks.limits)) == ("tissue tiles", MEASURES)
+    assert run("train", BAGS_FOLDER / "phantoms-row.safetensors", "--out", tmp_path, *QUICK) == 0
+    assert Card.read(tmp_path / "phantoms-row-elimipl.json").pictures == "drawn phantoms"
+
+
+def test_evaluate_and_bags_share_the_sets_of_copies():
+    copies = BagDataset.load(BAGS_FOLDER / "tissue7-row.safetensors")
+    for asked in (["--r", "2"], ["--crowd"]):
+        parser = argparse.ArgumentParser()
+        arguments.add_candidates(parser)
+        given = arguments.candidates_from(parser.parse_args(asked)).given_to(copies)
+        assert (given.candidates.reshape(-1, 4, 7) == given.candidates[::4][:, None]).all()
+
+
+def test_a_name_that_names_no_model_is_refused_before_training(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(train_command, "fit", lambda *_, **__: pytest.fail("it was trained"))
+    assert run("train", data, "--out", tmp_path, "--id", "../mine") == 2
 
 
 def test_predict_survives_a_name_that_is_no_text(toy_folder, tiles, tmp_path):

@@ -10,9 +10,15 @@ from bag_generators import pool
 from bag_generators.errors import InputError
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
+from elimipl.plugins import LOSSES, register_loss
 from elimipl.training import protocol
 from elimipl.training.protocol import SplitResult, evaluate, stratified_splits
 from tests.elimipl.toy_bags import toy_bags
+
+
+def average_loss(energies, candidates, weights):
+    return -(weights * energies.log_softmax(1)).sum(1).mean()
+
 
 CONFIG = Config.preset("default", hidden=16, epochs=8, batch=16, lr=0.05)
 
@@ -124,3 +130,33 @@ def test_a_refusal_in_a_worker_is_the_refusal_of_the_evaluation():
     splits = stratified_splits(data.labels, 2)
     with pytest.raises(InputError, match="abacus"):
         evaluate(data, CONFIG, splits, workers=2, device="abacus")
+
+
+@pytest.fixture
+def registered():
+    """Losses a test registers, forgotten afterwards."""
+    names = []
+
+    def register(name, loss):
+        register_loss(name, loss)
+        names.append(name)
+        return CONFIG.replace(loss=name, epochs=3)
+
+    yield register
+    for name in names:
+        LOSSES.unregister(name)
+
+
+def test_a_registered_loss_is_known_to_the_workers(registered):
+    data = toy_bags(m=40)
+    splits = stratified_splits(data.labels, 2)
+    config = registered("average", average_loss)
+    here, there = (evaluate(data, config, splits, workers=workers, device="cpu") for workers in (1, 2))
+    assert here.accuracies == there.accuracies
+
+
+def test_a_loss_that_no_other_process_can_import_is_trained_with_here(registered, monkeypatch):
+    monkeypatch.setattr(protocol, "in_processes", lambda *_, **__: pytest.fail("a process was asked"))
+    data = toy_bags(m=40)
+    config = registered("inner", lambda *given: average_loss(*given))
+    assert len(evaluate(data, config, stratified_splits(data.labels, 2), workers=2, device="cpu").splits) == 2

@@ -9,8 +9,9 @@ from torch import nn
 from torch.nn import functional
 
 from bag_generators.errors import InputError
-from elimipl.cards.card import describe
+from elimipl.cards.finish import finish
 from elimipl.config import Config
+from elimipl.data.candidates import Candidates
 from elimipl.methods.networks import VARIANTS, variant
 from elimipl.plugins import LOSSES, register_loss
 from elimipl.training.loop import fit
@@ -155,7 +156,7 @@ def test_a_model_with_an_extractor_of_ones_own_has_no_card():
     data = toy_bags(m=8)
     fitted = fit(data, Config.preset("default", **SMALL), extractor=nn.Linear(5, 3), device="cpu")
     with pytest.raises(InputError, match="its card holds settings, not code"):
-        describe(fitted, data, candidate_scheme="none", created_by="a test")
+        finish(fitted, data, Candidates(), created_by="a test")
 
 
 def soft_cross_entropy(energies, candidates, weights):
@@ -212,7 +213,7 @@ def test_a_registered_loss_is_named_in_the_settings():
         np.testing.assert_array_equal(value, state(given)[name])
     with pytest.raises(InputError, match="There is no loss 'soft'"):
         fit(data, named.config, device="cpu")
-    card = describe(named, data, candidate_scheme="none", created_by="a test")
+    card = finish(named, data, Candidates(), created_by="a test").card
     assert Config.from_dict(card.config).loss == "soft"  # readable where the loss is not known
 
 

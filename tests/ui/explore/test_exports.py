@@ -15,15 +15,19 @@ from PIL import Image
 
 from bag_generators import GENERATORS
 from bag_generators.tissue.samples import list_samples
+from elimipl.cards.limits import Limits
 from elimipl.predictor import Predictor
+from elimipl.scope import Check, Verdict
 from ui.explore.analysis import Analysis, View, analyse
 from ui.explore.exports.geojson import geojson
 from ui.explore.exports.instances_csv import instances_csv
 from ui.explore.exports.painted import painted_png
 from ui.explore.exports.provenance import provenance
 from ui.explore.exports.report import html_report
+from ui.explore.texts import scope_sentence
 from ui.figures.score_scale import coloured
 
+PASSED = Check("size", True, 224.0, 112.0, "The shorter side measures 224 px.")
 SAMPLES = {sample.id: sample for sample in list_samples()}
 
 
@@ -159,3 +163,42 @@ def test_report_shows_the_picture_itself(analysis):
     source = next(part for part in html_report(analysis).split('"') if part.startswith("data:image/png"))
     shown = cv2.imdecode(np.frombuffer(base64.b64decode(source.partition(",")[2]), np.uint8), cv2.IMREAD_COLOR)
     np.testing.assert_array_equal(cv2.cvtColor(shown, cv2.COLOR_BGR2RGB), analysis.image.pixels)
+
+
+def test_the_json_says_what_was_checked(analysis):
+    told = provenance(analysis)
+    assert told["in_scope"] is False
+    assert [item["name"] for item in told["checks"]] == ["size", "tissue", "blur", "colour", "distance", "entropy"]
+    assert (told["not_checked"], told["trained_on"]) == ([], "tissue tiles")
+
+
+def test_a_model_without_limits_says_not_checked():
+    checked = analysis_of("row")
+    predictor = checked.predictor
+    unlimited = Predictor(predictor.network, predictor.scaler, dataclasses.replace(predictor.card, checks=Limits()))
+    analysis = analyse(checked.view, None, unlimited, checked.candidates)
+    assert provenance(analysis)["in_scope"] is None
+    assert "Not checked whether the model knows" in html_report(analysis)
+    said = scope_sentence(analysis.verdict)
+    assert said.startswith("Not checked")
+    assert "passed" not in said
+    assert "size, tissue, focus, stain, likeness to the training pictures, certainty" in said
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (Verdict((PASSED,), ()), "The picture passed all checks: size."),
+        (
+            Verdict((PASSED,), ("blur",)),
+            "Not checked whether the model knows pictures like this one. The picture passed: size. "
+            "This model came without limits for: focus.",
+        ),
+        (
+            Verdict((PASSED,), (), "drawn phantoms"),
+            "The picture passed all checks: size. This model has learned from drawn phantoms only.",
+        ),
+    ],
+)
+def test_what_the_page_says_of_the_scope(verdict, said):
+    assert scope_sentence(verdict) == said

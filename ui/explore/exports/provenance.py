@@ -36,7 +36,6 @@ def provenance(analysis: Analysis) -> dict[str, Any]:
             "sha256": card.sha256,
             "method": card.method,
             "label_space": analysis.labels.id,
-            "trained_on": card.pictures,
         },
         "candidates": [names[i] for i in np.flatnonzero(analysis.candidates)],
         "true_label": None if analysis.true_index is None else names[analysis.true_index],

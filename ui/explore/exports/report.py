@@ -33,7 +33,7 @@ def html_report(analysis: Analysis) -> str:
         unreliable=UNRELIABLE,
         prediction=prediction,
         failed=verdict.failed,
-        scope=scope_sentence([item.name for item in verdict.checks], verdict.not_checked),
+        scope=scope_sentence(verdict),
         picture=_data_uri(_at_print_size(_png(analysis.image.pixels))),
         painted=_data_uri(_at_print_size(map_png)),
         bars=_bars(analysis),
