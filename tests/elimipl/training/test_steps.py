@@ -27,7 +27,8 @@ def state(fitted):
 def assert_same_training(first, second, tolerance=1e-10):
     for a, b in zip(first.history, second.history, strict=True):
         assert a.losses.keys() == b.losses.keys()
-        np.testing.assert_allclose(list(a.losses.values()), list(b.losses.values()), rtol=tolerance, atol=tolerance)
+        for name, value in a.losses.items():
+            np.testing.assert_allclose(value, b.losses[name], rtol=tolerance, atol=tolerance, err_msg=name)
         assert (a.train_accuracy, a.disambiguation_accuracy) == (b.train_accuracy, b.disambiguation_accuracy)
     one, other = state(first), state(second)
     assert one.keys() == other.keys()
