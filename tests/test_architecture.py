@@ -60,3 +60,12 @@ def test_no_pickle_anywhere() -> None:
         for path in files(folder):
             assert not packages(path) & {"pickle", "joblib", "dill"}, path
             assert not {"torch.save", "torch.load"} & imports(path), path
+
+
+def test_cards_are_read_without_a_cycle() -> None:
+    """What a card is knows neither its files nor how a model is finished; each room builds on those before it."""
+    order = ("calibration", "limits", "card", "files", "finish")
+    for place, name in enumerate(order):
+        taken = {other for other in order for found in imports(ROOT / "elimipl" / "cards" / f"{name}.py")
+                 if found.startswith(f"elimipl.cards.{other}")}  # fmt: skip
+        assert taken <= set(order[:place]), name
