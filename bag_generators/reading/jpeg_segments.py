@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MOST_JPEG_SEGMENTS = 10_000
 EXIF, PROFILE = b"Exif\0\0", b"ICC_PROFILE\0"
@@ -21,8 +22,7 @@ _SEQUENTIAL = (0xC0, 0xC1, 0xC3, 0xC9, 0xCB)
 _MARKER_BETWEEN_PIXELS = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 
 
-@dataclass(frozen=True)
-class Segment:
+class Segment(NamedTuple):
     """A marker and where its content lies in the file, which begins with two bytes of length."""
 
     marker: int

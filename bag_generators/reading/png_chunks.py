@@ -5,14 +5,13 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _FIRST_CHUNK = 8
 _HEAD = struct.Struct(">I4s")
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(NamedTuple):
     """One chunk: its name and where its content lies in the file."""
 
     name: bytes
