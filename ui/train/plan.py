@@ -60,7 +60,7 @@ def make_plan(
     else:
         train, test = stratified_splits(ready.labels, 1, 1 - share_held_out, SPLIT_SEED, ready.groups)[0]
     training, held_out = ready.subset(train), (ready.subset(test) if len(test) else None)
-    measured = [qualities[int(i)] for i in train] if qualities else ()
+    measured = [qualities[i] for i in train.tolist()] if qualities else ()
     return Plan(title, training, held_out, config, candidates, _one_of_each(training), pace, measured)
 
 

@@ -105,7 +105,7 @@ WHICH_TRAINED_LABEL = "Which one"
 
 def trained_about(pictures: str | None) -> str:
     """What is said below the choice of a model that was trained in this visit."""
-    return f"Trained in this visit on {pictures or 'own bags'}; gone when the tab is closed."
+    return f"Trained in this visit on {pictures or 'data of an unknown kind'}; gone when the tab is closed."
 
 
 def bags_summary(bags: int, smallest: int, largest: int, features: int, classes: int) -> str:
