@@ -2,7 +2,7 @@
 
     python scripts/make_bad_inputs.py FOLDER
 
-Some 150 files, 130 MB in all; two of them are one byte larger than an upload may be. Beside them `expected.tsv` says
+Some 190 files, 180 MB in all; two of them are one byte larger than an upload may be. Beside them `expected.tsv` says
 what must come of each. Names that strangers think of are in `scripts/bad_inputs/names.py`; not all fit on a disk.
 """
 
