@@ -4,10 +4,7 @@ A new generator of this project is one new file with a `GENERATOR`, and one line
 `register`, or by themselves from installed packages that name them in the entry points `bag_generators.generators`.
 """
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import entry_points
-from threading import RLock
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +14,7 @@ from bag_generators.errors import InputError
 from bag_generators.generator import Generator, Recipe
 from bag_generators.generators import kmeansseg, row, sbn, sift
 from bag_generators.image import TissueImage
+from bag_generators.plugins import Registry
 from bag_generators.steps import Step
 from bag_generators.tissue import stain
 
@@ -24,82 +22,32 @@ PLUG_INS = "bag_generators.generators"
 """The group of entry points; each leads to a `Generator`."""
 
 
-class _Registry(Mapping[str, Generator]):
-    """All known generators in the order they came; installed plug-ins are looked for once, when first needed."""
-
-    def __init__(self, own: Sequence[Generator]) -> None:
-        self._known = {generator.name: generator for generator in own}
-        self._looked_for_plug_ins = False
-        self._lock = RLock()
-        self.problems: tuple[InputError, ...] = ()
-
-    def __getitem__(self, name: str) -> Generator:
-        if name not in self._known:
-            self._find_plug_ins()
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        self._find_plug_ins()
-        return iter(tuple(self._known))
-
-    def __len__(self) -> int:
-        self._find_plug_ins()
-        return len(self._known)
-
-    def add(self, generator: Generator) -> None:
-        with self._lock:
-            for known in self._known.values():
-                if generator.name == known.name or generator.title == known.title:
-                    raise InputError(
-                        f"There already is a generator {known.name!r} with the title {known.title!r}.",
-                        "Choose another name and another title.",
-                    )
-            self._known[generator.name] = generator
-
-    def remove(self, name: str) -> None:
-        with self._lock:
-            self._known.pop(name, None)
-
-    def _find_plug_ins(self) -> None:
-        with self._lock:
-            if self._looked_for_plug_ins:
-                return
-            self._looked_for_plug_ins = True
-            for entry in entry_points(group=PLUG_INS):
-                try:
-                    generator = entry.load()
-                    if not isinstance(generator, Generator):
-                        raise TypeError(f"it is no Generator but of the type {type(generator).__name__}")
-                    self.add(generator)
-                except Exception as error:  # whatever a stranger's code does, the others work
-                    why = error.what if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-                    problem = InputError(
-                        f"The installed generator {entry.name!r} can't be used ({why}).",
-                        f"Update or uninstall the package that brings {entry.value!r}.",
-                    )
-                    self.problems = (*self.problems, problem)
-                    warnings.warn(str(problem), stacklevel=2)
+def _checked(generator: Any) -> Generator:
+    if not isinstance(generator, Generator):
+        raise InputError(f"{generator!r} is not a generator.", "Give a bag_generators.Generator.")
+    for known in GENERATORS.values():
+        if generator.title == known.title:
+            raise InputError(
+                f"There already is a generator {known.name!r} with the title {known.title!r}.",
+                "Choose another name and another title.",
+            )
+    return generator
 
 
-_registry = _Registry((row.GENERATOR, sbn.GENERATOR, kmeansseg.GENERATOR, sift.GENERATOR))
-GENERATORS: Mapping[str, Generator] = _registry
+_OWN = (row.GENERATOR, sbn.GENERATOR, kmeansseg.GENERATOR, sift.GENERATOR)
+GENERATORS: Registry[Generator] = Registry("generator", PLUG_INS, ((own.name, own) for own in _OWN), _checked)
+"""All known generators by name, in the order they came."""
 
 
 def register(generator: Generator) -> Generator:
     """Make a generator known to this program: to commands, pages and processes that are started for it."""
-    _registry.add(generator)
+    GENERATORS.register(generator.name, generator)
     return generator
 
 
 def unregister(name: str) -> None:
     """Forget a generator that was registered."""
-    _registry.remove(name)
-
-
-def plug_in_problems() -> tuple[InputError, ...]:
-    """What is wrong with installed generators that can't be used, a sentence each."""
-    len(GENERATORS)
-    return _registry.problems
+    GENERATORS.unregister(name)
 
 
 def recipe_of(name: str) -> Recipe | None:

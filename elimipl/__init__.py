@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from elimipl.dataset import BagDataset
     from elimipl.estimator import MIPLClassifier
     from elimipl.labels import LESION5, TISSUE7, LabelSpace
+    from elimipl.loss_registry import LOSSES, register_loss
     from elimipl.methods import METHODS, Method, network_method, register_method
     from elimipl.model.inference import Predictions
-    from elimipl.plugins import LOSSES, register_loss
     from elimipl.predictor import Prediction, Predictor
     from elimipl.settings import Settings
     from elimipl.training.loop import Fitted, fit
@@ -70,7 +70,7 @@ _HOMES = {
     "elimipl.labels": ("LESION5", "TISSUE7", "LabelSpace"),
     "elimipl.methods": ("METHODS", "Method", "network_method", "register_method"),
     "elimipl.model.inference": ("Predictions",),
-    "elimipl.plugins": ("LOSSES", "register_loss"),
+    "elimipl.loss_registry": ("LOSSES", "register_loss"),
     "elimipl.predictor": ("Prediction", "Predictor"),
     "elimipl.settings": ("Settings",),
     "elimipl.training.loop": ("Fitted", "fit"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bag_generators.errors import InputError
-from elimipl.plugins import CLI, check_loss
+from elimipl.loss_registry import CLI, check_loss
 from elimipl.settings import Settings, choice, number, registered, switch
 
 PRESETS = ("paper", "published", "default")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bag_generators.registry import plug_in_problems
+from bag_generators import GENERATORS
 from ui.explore.picture import choose_picture
 from ui.frame.page import show_error, show_notes, start_page
 from ui.generators import texts
@@ -18,7 +18,7 @@ if picture is None:
 show_notes(picture.image.notes)
 bags, refusals = all_bags(picture.image)
 st.markdown(texts.intro(len(bags)))
-for problem in (*plug_in_problems(), *refusals):
+for problem in (*GENERATORS.problems, *refusals):
     show_error(problem)
 if not bags:
     st.stop()

@@ -16,11 +16,11 @@ from functools import partial
 from typing import Any, Literal, Protocol, get_args
 
 from bag_generators.errors import InputError
+from bag_generators.plugins import Registry
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.methods import lws, miplgp, networks, partial_label, pl_aggd, proden, rc
 from elimipl.model.inference import Predictions
-from elimipl.plugins import Registry
 from elimipl.settings import Settings
 from elimipl.training import loop
 from elimipl.training.reports import EpochReport

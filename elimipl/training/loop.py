@@ -15,11 +15,11 @@ from bag_generators.errors import InputError
 from bag_generators.storage import check_writable
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
+from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss
 from elimipl.model.beliefs import initial_weights, move_weights
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, infer, infer_packed, one_thread, share_correct
 from elimipl.model.network import BagOutputs, Network, build_network
-from elimipl.plugins import CLI, LOSSES, Loss, check_loss
 from elimipl.training.batching import Batch, PackedBags
 from elimipl.training.checkpoint import Checkpoint
 from elimipl.training.reports import EpochReport, Snapshot
@@ -77,8 +77,8 @@ def fit(
     """Train on every bag of `dataset`; true labels are only reported on, never learned from.
 
     `extractor` is any module that maps standardised instances (N, d) to (N, d'); it takes the place of ψ1, is copied
-    and trained along from the weights it has. `loss` takes the place of eq. 9 (`elimipl.plugins.Loss` says what it is
-    called with); a registered one can be named in the settings instead. Either of them, or `plain`, trains by autograd
+    and trained along from the weights it has. `loss` takes the place of eq. 9 (`loss_registry.Loss` says what it is called
+    with); a registered one can be named in the settings instead. Either of them, or `plain`, trains by autograd
     and `torch.optim.SGD`; otherwise derivatives are written out by hand, with the same result.
 
     `held_out` bags are predicted after every epoch. `on_epoch` is called after each epoch with a report, which also

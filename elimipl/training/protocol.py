@@ -17,7 +17,7 @@ from bag_generators.pool import importable_name, in_processes, number_of_workers
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
-from elimipl.plugins import LOSSES, Loss, register_loss
+from elimipl.loss_registry import LOSSES, Loss, register_loss
 from elimipl.training.loop import fit
 from elimipl.training.splits import Split, stratified_splits
 

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from bag_generators.errors import InputError
 from elimipl.config import Config
+from elimipl.loss_registry import Loss
 from elimipl.model.losses import attention_entropy, attention_entropy_gradient, cli_loss, loss_gradient, loss_values
 from elimipl.model.network import BagOutputs, Network
-from elimipl.plugins import Loss
 from elimipl.training.batching import Batch
 from elimipl.training.optimizer import FlatSGD
 

@@ -7,9 +7,9 @@ import streamlit as st
 from elimipl.config import Config
 from elimipl.data.candidates import Candidates
 from elimipl.dataset import BagDataset
+from elimipl.loss_registry import CLI, LOSSES
 from elimipl.methods import METHODS, network_methods, training_config
 from elimipl.methods.networks import uses
-from elimipl.plugins import CLI, LOSSES
 from ui.frame import choices, picker
 from ui.frame.choices import N
 from ui.train import texts

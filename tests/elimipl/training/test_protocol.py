@@ -10,7 +10,7 @@ from bag_generators import pool
 from bag_generators.errors import InputError
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.plugins import LOSSES, register_loss
+from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.training import protocol
 from elimipl.training.protocol import SplitResult, evaluate, stratified_splits
 from tests.elimipl.toy_bags import toy_bags

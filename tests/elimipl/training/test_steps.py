@@ -12,8 +12,8 @@ from bag_generators.errors import InputError
 from elimipl.cards.finish import finish
 from elimipl.config import Config
 from elimipl.data.candidates import Candidates
+from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.methods.networks import VARIANTS, variant
-from elimipl.plugins import LOSSES, register_loss
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 

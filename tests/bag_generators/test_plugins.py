@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from bag_generators.errors import InputError
-from elimipl.plugins import LOSSES, Registry, register_loss
+from bag_generators.plugins import Registry
+from elimipl.loss_registry import LOSSES, register_loss
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -81,7 +82,7 @@ ELIMIPL = brought:METHOD
 """
 SCRIPT = """
 import sys, warnings
-from elimipl.plugins import LOSSES
+from elimipl.loss_registry import LOSSES
 from elimipl.config import Config
 assert not LOSSES._looked
 with warnings.catch_warnings(record=True) as heard:

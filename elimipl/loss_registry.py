@@ -1,0 +1,61 @@
+"""Losses of others, registered by a call or by installing a package that names them.
+
+A package names what it brings in its pyproject.toml; it is imported when somebody first looks for it:
+
+    [project.entry-points."elimipl.losses"]
+    focal = "my_package:focal_loss"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from bag_generators.errors import InputError
+from bag_generators.plugins import Registry
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Loss = Callable[["Tensor", "Tensor", "Tensor"], "Tensor"]
+"""loss(energies, candidates, weights) → a scalar, the mean over the B bags of a step.
+
+energies (B, k): what the softmax is taken of, as `torch.nn.functional.cross_entropy` takes it; the only argument with a
+gradient. candidates (B, k) bool: the candidate set of each bag, never empty. weights (B, k): a distribution on the
+candidates, how much training believes in each (eq. 6; 1/|S| for ever with `mapping="average"`).
+"""
+
+CLI = "cli"
+"""The name of the program's own loss, the conjugate label information of eq. 9."""
+
+
+def _checked_loss(loss: Any) -> Loss:
+    if not callable(loss):
+        raise InputError(
+            f"{loss!r} is not a loss.", "Give a function of energies, candidates and weights that returns a scalar."
+        )
+    checked: Loss = loss
+    return checked
+
+
+LOSSES: Registry[Loss] = Registry("loss", "elimipl.losses", (), _checked_loss)
+"""Losses beside eq. 9 by name."""
+
+
+def register_loss(name: str, loss: Loss) -> None:
+    """Make a loss known: `Config.preset("default", loss=name)` and `train --set loss=name` then train with it.
+
+    >>> register_loss("average", lambda energies, candidates, weights: -(weights * energies.log_softmax(1)).mean())
+    >>> "average" in LOSSES
+    True
+    >>> LOSSES.unregister("average")
+    """
+    if name == CLI:
+        raise InputError(f"There is a loss {name!r} already.", "Choose another name.")
+    LOSSES.register(name, loss)
+
+
+def check_loss(name: Any) -> None:
+    """Refuse the name of a loss that nobody has registered."""
+    if name != CLI and (not isinstance(name, str) or name not in LOSSES):
+        raise InputError(f"There is no loss {name!r}.", f"Choose one of {', '.join((CLI, *LOSSES))}.")
