@@ -93,7 +93,7 @@ def write(path: Path, bags: BagFile) -> None:
         "version": VERSION,
         "label_space": None if bags.label_space is None else dict(bags.label_space),
         "generator": bags.generator,
-        "params": plain_json(bags.params),
+        "params": dict(sorted(plain_json(bags.params).items())),
         "feature_names": list(bags.feature_names),
         "source": bags.source,
         "licence": bags.licence,

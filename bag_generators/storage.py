@@ -87,13 +87,13 @@ def only_writer(path: Path, what: str) -> Iterator[None]:
 def pack_tensors(tensors: Mapping[str, np.ndarray], key: str = "", described: Mapping[str, Any] | None = None) -> bytes:
     """The content of a safetensors file; equal tensors and descriptions give equal bytes.
 
-    The description is one JSON text under `key`: safetensors doesn't keep the order of several entries. What a
-    text holds of a file name that is not UTF-8 becomes �, which every reader can show.
+    The description is one JSON text under `key`, in the order given: safetensors doesn't keep that of several entries.
+    What a text holds of a file name that is not UTF-8 becomes �, which every reader can show.
     """
     arrays = {name: np.asarray(array, order="C") for name, array in tensors.items()}
     if described is None:
         return bytes(save(arrays))
-    text = json.dumps(described, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(described, ensure_ascii=False, allow_nan=False)
     return bytes(save(arrays, metadata={key: text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")}))
 
 

@@ -25,7 +25,12 @@ def test_tensors_and_description_come_back(tmp_path):
 
 def test_equal_content_gives_equal_bytes():
     swapped = dict(reversed(TENSORS.items()))
-    assert pack_tensors(TENSORS, "key", {"a": 1, "b": 2}) == pack_tensors(swapped, "key", {"b": 2, "a": 1})
+    assert pack_tensors(TENSORS, "key", {"a": 1, "b": 2}) == pack_tensors(swapped, "key", {"a": 1, "b": 2})
+
+
+def test_a_description_keeps_its_order(tmp_path):
+    write_tensors(tmp_path / "t", TENSORS, "key", {"z": 1, "a": 2}, "The thing")
+    assert list(read_tensors(tmp_path / "t", "key", "t")[1]) == ["z", "a"]
 
 
 def test_an_array_that_is_not_contiguous_is_stored_right():
@@ -74,3 +79,10 @@ def test_a_new_file_needs_a_folder_that_is_there(tmp_path):
     with pytest.raises(InputError, match="that is a folder"):
         check_new_file(tmp_path, "The thing")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_single_number_stays_one(tmp_path):
+    path = tmp_path / "t.safetensors"
+    write_tensors(path, {"steps": np.array(7.0), "none": np.zeros((0, 3))}, "key", {}, "The thing")
+    tensors, _ = read_tensors(path, "key", "t")
+    assert (tensors["steps"].shape, tensors["none"].shape) == ((), (0, 3))
