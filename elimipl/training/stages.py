@@ -20,9 +20,9 @@ from elimipl.training.scaling import fit_scaler
 def stages(
     dataset: BagDataset, config: Config, epochs: Sequence[int], held_out: BagDataset | None = None
 ) -> Iterator[tuple[int, Fitted]]:
-    """The model before training and after each of `epochs`, which rise: one run, stopped and taken up again.
+    """The model before training and after each of `epochs`, which rise: one run, stopped and resumed.
 
-    Taking up is exact, so every stage is what an uninterrupted run has at that epoch. The fitted model of stage 0
+    Resuming is exact, so every stage is what an uninterrupted run has at that epoch. The fitted model of stage 0
     is untrained and believes all candidates alike.
     """
     network = build_network(config, dataset.dim, dataset.n_classes)

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from benchmarks import fast_against_plain
 from benchmarks.crc_scale import made_bags
 from benchmarks.one_bag_loop import OneBagNetwork, train
 from elimipl.config import Config
@@ -42,3 +43,12 @@ def test_the_loop_learns_and_stops_where_it_is_told():
     run = train(data, epochs=10, hidden=32, lr=0.05, mu=0.0, gamma=1.0)
     assert run.steps == 600
     assert run.accuracy(data) > 0.6
+
+
+def test_both_ways_to_step_are_timed(monkeypatch):
+    monkeypatch.setattr(fast_against_plain, "HIDDEN", 8)
+    ways = fast_against_plain.measure(2)
+    assert list(ways["sizes"]) == ["paper", "large_bags", "large_wide_bags"]
+    for size in ways["sizes"].values():
+        assert size["fast_ms_a_step"] > 0
+        assert size["plain_ms_a_step"] > 0

@@ -12,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 from elimipl.data.shipped import load_bag_set
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
-from elimipl.methods.networks import SUMMARIES as METHODS
+from elimipl.methods import METHODS, network_method, register_method
+from elimipl.methods.networks import SUMMARIES
+from elimipl.plugins import LOSSES, register_loss
 from tests.ui.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,7 +74,7 @@ def test_a_run_ends_in_curves_weights_and_a_model_for_the_explore_page(page):
     assert not page.exception  # no model of this visit reads rows: the shipped ones answer
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SUMMARIES)
 def test_every_method_trains(page, method):
     page.segmented_control(key="train_data").set_value("digits").run()
     page.selectbox(key="train_method").set_value(method).run()
@@ -152,3 +154,21 @@ def test_nothing_uploaded_asks_for_a_file(page):
     page.segmented_control(key="train_data").set_value("own").run()
     assert not page.exception
     assert "Upload" in page.info[0].value
+
+
+def test_a_registered_loss_and_method_are_offered_and_train():
+    register_loss("pull", lambda energies, candidates, weights: -(weights * energies.log_softmax(1)).sum(1).mean())
+    register_method(network_method("Narrow", "A narrow embedding.", hidden=4))
+    try:
+        page = AppTest.from_file(ROOT / "app.py", default_timeout=120).switch_page("pages/train.py").run()
+        page.selectbox(key="train_method").set_value("Narrow").run()
+        assert "A narrow embedding." in told(page)
+        page.selectbox(key="train_loss").set_value("pull").run()
+        progress = start(page)
+        assert progress.state == "done"
+        assert progress.trained.fitted.config.loss == "pull"
+        assert progress.trained.fitted.config.hidden == 4
+        assert [trace["name"] for trace in drawn_chart(page, "losses")["data"]] == ["total"]
+    finally:
+        LOSSES.unregister("pull")
+        METHODS.unregister("Narrow")
