@@ -70,7 +70,7 @@ class Config(Settings):
     """`cli`, the conjugate label information of eq. 9, or the name of a registered loss in its place."""
 
     scaling: str = choice("zscore", "none", "robust", "global")
-    """Feature standardisation, fitted on the training bags only (`training.scaling`); `global` with a CNN."""
+    """Feature standardisation, fitted on the training bags only (`model.scaling`); `global` with a CNN."""
     epochs: int = number(100, 1, 1_000_000)
     batch: int = number(64, 1, 1_000_000)
     """Bags per step."""

@@ -21,8 +21,8 @@ from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.model.inference import infer
 from elimipl.model.network import Network
+from elimipl.model.scaling import Scaler
 from elimipl.training.loop import Fitted
-from elimipl.training.scaling import Scaler
 
 if TYPE_CHECKING:
     from bag_generators import Bag

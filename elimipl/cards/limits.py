@@ -13,6 +13,7 @@ import numpy as np
 
 from bag_generators.errors import InputError
 from bag_generators.validation import STRICT
+from elimipl.data.pictures import PIXEL_MEASURES
 
 RARE = 0.02
 """Share of the training pictures beyond the value that the limit of a pixel measure starts from."""
@@ -21,9 +22,6 @@ VERY_RARE = 0.005
 SLACK = 1.1
 """How much further a picture may be off than the value each limit of a pixel measure starts from."""
 _SIZE_FACTOR, _ASPECT_FACTOR, _GRAIN_FACTOR, _PURITY_FACTOR, _DISTANCE_FACTOR = 2.0, 1.5, 1.5, 1.5, 1.25
-PIXEL_MEASURES = frozenset(
-    {"shorter_side", "aspect", "tissue", "sharpness", "unevenness", "stain_colour", "third_colour"}
-)
 MEASURES = PIXEL_MEASURES | {"distance", "entropy"}
 
 Range = tuple[float | None, float | None]

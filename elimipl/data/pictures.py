@@ -10,6 +10,10 @@ PHANTOMS, TILES, NO_PICTURES = KINDS
 
 PHANTOM_SOURCE = "Phantoms drawn by this project"
 """What the source of every data set of phantoms begins with."""
+PIXEL_MEASURES = frozenset(
+    {"shorter_side", "aspect", "tissue", "sharpness", "unevenness", "stain_colour", "third_colour"}
+)
+"""What can be measured on the pixels of a picture, by the names `bag_generators.tissue.quality` gives them."""
 _WITHOUT_PICTURES = frozenset({"", "matlab", "pixels", "birdsong"})
 
 

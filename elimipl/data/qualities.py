@@ -14,9 +14,8 @@ from pydantic import model_validator
 
 from bag_generators.errors import InputError
 from bag_generators.validation import Record, read_json, validated
-from elimipl.cards.limits import PIXEL_MEASURES
 from elimipl.data.phantoms import phantom_quality
-from elimipl.data.pictures import PHANTOMS, pictures_of
+from elimipl.data.pictures import PHANTOMS, PIXEL_MEASURES, pictures_of
 from elimipl.data.shipped import BAGS_FOLDER, REPAIR
 from elimipl.dataset import BagDataset
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bag_generators.errors import InputError
 from elimipl.dataset import BagDataset
-from elimipl.training.scaling import Scaler, fit_scaler
+from elimipl.model.scaling import Scaler, fit_scaler
 
 
 def mean_features(dataset: BagDataset) -> np.ndarray:

@@ -38,9 +38,9 @@ from elimipl.methods.gp_targets import (
 from elimipl.methods.memory import usable_bytes
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, one_thread
+from elimipl.model.scaling import Scaler, fit_scaler
 from elimipl.settings import Settings, choice, number
 from elimipl.training.reports import EpochReport
-from elimipl.training.scaling import Scaler, fit_scaler
 
 _CLUSTERED = 20_000  # distinct instances that k-means looks at, at most
 _INSTANCES_AT_ONCE = 64  # in a prediction: their draws stay in the processor's cache
@@ -65,7 +65,7 @@ class MiplgpConfig(Settings):
     samples: int = number(512, 1, 1_000_000)
     """Draws of the processes that a prediction averages over."""
     scaling: str = choice("zscore", "none", "robust", "global")
-    """Feature standardisation, fitted on the training bags only (see `elimipl.training.scaling`)."""
+    """Feature standardisation, fitted on the training bags only (see `elimipl.model.scaling`)."""
 
     def learning_rate(self, epoch: int) -> float:
         """The step size of epoch t = 1..T."""

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from bag_generators.errors import InputError
+from elimipl.model.batching import PackedBags
 from elimipl.model.network import Network
-from elimipl.training.batching import PackedBags
-from elimipl.training.scaling import Scaler
+from elimipl.model.scaling import Scaler
 
 _BAGS_AT_ONCE = 256
 

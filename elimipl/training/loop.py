@@ -16,14 +16,14 @@ from bag_generators.storage import check_writable
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss
+from elimipl.model.batching import Batch, PackedBags
 from elimipl.model.beliefs import initial_weights, move_weights
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, infer, infer_packed, one_thread, share_correct
 from elimipl.model.network import BagOutputs, Network, build_network
-from elimipl.training.batching import Batch, PackedBags
+from elimipl.model.scaling import Scaler, fit_scaler
 from elimipl.training.checkpoint import Checkpoint
 from elimipl.training.reports import EpochReport, Snapshot
-from elimipl.training.scaling import Scaler, fit_scaler
 from elimipl.training.steps import FastSteps, PlainSteps, Steps
 
 CHECKPOINT_SECONDS = 5.0
@@ -77,9 +77,9 @@ def fit(
     """Train on every bag of `dataset`; true labels are only reported on, never learned from.
 
     `extractor` is any module that maps standardised instances (N, d) to (N, d'); it takes the place of ψ1, is copied
-    and trained along from the weights it has. `loss` takes the place of eq. 9 (`loss_registry.Loss` says what it is called
-    with); a registered one can be named in the settings instead. Either of them, or `plain`, trains by autograd
-    and `torch.optim.SGD`; otherwise derivatives are written out by hand, with the same result.
+    and trained along from the weights it has. `loss` takes the place of eq. 9 (see `loss_registry.Loss`); a registered
+    one can be named in the settings instead. Either of them, or `plain`, trains by autograd and `torch.optim.SGD`;
+    otherwise derivatives are written out by hand, with the same result.
 
     `held_out` bags are predicted after every epoch. `on_epoch` is called after each epoch with a report, which also
     holds the network; `should_stop` is asked after each. With `checkpoint` the state is saved as training goes, and

@@ -12,9 +12,9 @@ from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.model.beliefs import initial_weights
 from elimipl.model.network import build_network
+from elimipl.model.scaling import fit_scaler
 from elimipl.training.loop import Fitted, fit
 from elimipl.training.reports import EpochReport
-from elimipl.training.scaling import fit_scaler
 
 
 def stages(

@@ -18,9 +18,9 @@ from torch import Tensor
 from bag_generators.errors import InputError
 from elimipl.config import Config
 from elimipl.loss_registry import Loss
+from elimipl.model.batching import Batch
 from elimipl.model.losses import attention_entropy, attention_entropy_gradient, cli_loss, loss_gradient, loss_values
 from elimipl.model.network import BagOutputs, Network
-from elimipl.training.batching import Batch
 from elimipl.training.optimizer import FlatSGD
 
 

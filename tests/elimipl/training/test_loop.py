@@ -9,8 +9,8 @@ from elimipl.config import Config
 from elimipl.methods.networks import variant
 from elimipl.model.device import resolve_device
 from elimipl.model.network import build_network
+from elimipl.model.scaling import fit_scaler
 from elimipl.training.loop import fit
-from elimipl.training.scaling import fit_scaler
 from tests.elimipl import literal
 from tests.elimipl.toy_bags import toy_bags
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader
 
-from elimipl.training.batching import PackedBags, collate_bags
+from elimipl.model.batching import PackedBags, collate_bags
 from tests.elimipl.toy_bags import toy_bags
 
 CPU = torch.device("cpu")
