@@ -1,0 +1,144 @@
+"""The commands that train and evaluate."""
+
+import argparse
+import json
+import re
+import signal
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from elimipl.cards.card import Card
+from elimipl.cards.limits import MEASURES
+from elimipl.commands import arguments
+from elimipl.commands import train as train_command
+from elimipl.data.shipped import BAGS_FOLDER
+from elimipl.dataset import BagDataset
+from tests.elimipl.commands.command_line import QUICK, run
+
+
+def test_train_writes_a_model_that_predicts(data, tiles, tmp_path, capsys):
+    folder = tmp_path / "models"
+    arguments = [
+        "--out",
+        folder,
+        "--epochs",
+        "60",
+        "--hidden",
+        "32",
+        "--batch",
+        "4",
+        "--lr",
+        "0.05",
+        "--seed",
+        "5",
+        "--device",
+        "cpu",
+    ]
+    assert run("train", data, *arguments) == 0
+    said = capsys.readouterr()
+    assert "toy-row-elimipl" in said.out
+    assert "60/60" in said.err
+    card = Card.read(folder / "toy-row-elimipl.json")
+    assert card.accuracy.n == card.calibration.n == 6
+    assert card.training_data.bags == 18
+    assert (card.seed, card.candidates.scheme) == (5, "as in the data set")
+
+    files = [tiles / "blue" / "1.png", tmp_path / "gone.png", tiles / "pink" / "2.png"]
+    assert run("predict", "--model", card.id, "--folder", folder, "--quiet", *files) == 1
+    blue, gone, pink = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [line["file"] for line in (blue, gone, pink)] == [str(file) for file in files]
+    assert (blue["label"], pink["label"]) == ("blue", "pink")
+    assert blue["probabilities"].keys() == {"blue", "pink", "white"}
+    assert sum(blue["probabilities"].values()) == pytest.approx(1)
+    assert blue["probability"] == max(blue["probabilities"].values())
+    assert len(blue["attention"]) == 8
+    assert sum(blue["attention"]) == pytest.approx(1)
+    assert blue["notes"] == []
+    # No pixels are kept in a bag file, so the picture itself could not be checked: nobody says that it is in scope.
+    assert [one["name"] for one in blue["checks"]] == ["distance", "entropy"]
+    assert all(one["reason"].endswith(".") for one in blue["checks"])
+    assert blue["in_scope"] is (None if all(one["passed"] for one in blue["checks"]) else False)
+    assert blue["not_checked"] == ["size", "tissue", "blur", "colour"]
+    assert gone.keys() == {"file", "model", "error"}
+    assert "gone.png" in gone["error"]
+
+
+def test_train_draws_candidates_once_per_picture_and_knows_phantoms(tmp_path, capsys):
+    data = BAGS_FOLDER / "tissue7-row.safetensors"
+    assert run("train", data, "--out", tmp_path, "--r", "2", "--held-out", "0", *QUICK) == 0
+    card = Card.read(tmp_path / "tissue7-row-elimipl.json")
+    assert (card.pictures, set(card.checks.limits)) == ("tissue tiles", MEASURES)
+    assert run("train", BAGS_FOLDER / "phantoms-row.safetensors", "--out", tmp_path, *QUICK) == 0
+    assert Card.read(tmp_path / "phantoms-row-elimipl.json").pictures == "drawn phantoms"
+
+
+def test_a_name_that_names_no_model_is_refused_before_training(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(train_command, "fit", lambda *_, **__: pytest.fail("it was trained"))
+    assert run("train", data, "--out", tmp_path, "--id", "../mine") == 2
+
+
+def test_train_on_everything_with_other_settings(data, tmp_path, capsys):
+    arguments = ["--method", "demipl", "--preset", "published", "--set", "mu=0.25", "--held-out", "0", "--id", "mine"]
+    assert run("train", data, "--out", tmp_path, *arguments, "--crowd", "--candidate-seed", "7", *QUICK) == 0
+    card = Card.read(tmp_path / "mine.json")
+    assert (card.method, card.config["mu"], card.config["head"]) == ("demipl", 0.25, "softmax_of_sigmoid")
+    assert (card.accuracy, card.calibration, card.training_data.bags) == (None, None, 24)
+    assert (card.candidates.scheme, card.candidates.seed) == ("three simulated annotators, two of three", 7)
+    assert "nothing held out" in capsys.readouterr().out
+
+
+def test_a_stopped_training_goes_on_to_the_same_model(data, tmp_path, monkeypatch, capsys):
+    checkpoint, whole, parts = tmp_path / "run.safetensors", tmp_path / "whole", tmp_path / "parts"
+    assert run("train", data, "--out", whole, *QUICK) == 0
+    show = train_command._numbers
+
+    def interrupt(report):
+        if report.epoch == 2:
+            signal.raise_signal(signal.SIGINT)
+        return show(report)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(train_command, "_numbers", interrupt)
+        assert run("train", data, "--out", parts, "--checkpoint", checkpoint, *QUICK) == 130
+    assert "Stopped after epoch 2 of 4. Go on with --resume." in capsys.readouterr().out
+    assert not parts.exists()
+    assert run("train", data, "--out", parts, "--checkpoint", checkpoint, "--resume", *QUICK) == 0
+    name = "toy-row-elimipl.safetensors"
+    assert (parts / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_bags_without_labels_can_only_be_trained_on(toy_dataset, tmp_path, capsys):
+    path = tmp_path / "unlabelled.safetensors"
+    replace(toy_dataset, labels=np.full(len(toy_dataset), -1)).save(path)
+    assert run("train", path, "--out", tmp_path, *QUICK) == 2
+    assert "--held-out 0" in capsys.readouterr().err
+    assert run("train", path, "--out", tmp_path, "--held-out", "0", *QUICK) == 0
+
+
+def test_evaluate_and_bags_share_the_sets_of_copies():
+    copies = BagDataset.load(BAGS_FOLDER / "tissue7-row.safetensors")
+    for asked in (["--r", "2"], ["--crowd"]):
+        parser = argparse.ArgumentParser()
+        arguments.add_candidates(parser)
+        given = arguments.candidates_from(parser.parse_args(asked)).given_to(copies)
+        assert (given.candidates.reshape(-1, 4, 7) == given.candidates[::4][:, None]).all()
+
+
+def test_evaluate_prints_the_table(data, capsys):
+    assert run("evaluate", data, "--splits", 3, "--workers", 1, "--r", 1, *QUICK) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["split", "accuracy", "disambiguated", "seconds"]
+    accuracies = [float(line.split()[1]) for line in lines[1:4]]
+    mean, std = re.match(r"mean ± std \(ddof 0\): (\S+)±(\S+) in", lines[4]).groups()
+    assert float(mean) == pytest.approx(np.mean(accuracies), abs=2e-3)
+    assert float(std) == pytest.approx(np.std(accuracies), abs=2e-3)
+
+
+def test_evaluate_as_json(data, capsys):
+    assert run("evaluate", data, "--splits", 2, "--workers", 1, "--json", *QUICK) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert len(result["accuracies"]) == 2
+    assert result["mean"] == pytest.approx(np.mean(result["accuracies"]))
+    assert result["config"]["epochs"] == 4

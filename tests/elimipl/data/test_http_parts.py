@@ -1,0 +1,161 @@
+"""Servers in trouble, and what is followed."""
+
+import shutil
+import socket
+import subprocess
+import threading
+from dataclasses import replace
+
+import pytest
+
+from bag_generators.errors import InputError
+from elimipl.data import http_parts, remote_zip
+from elimipl.data.fetch import describe
+from tests.elimipl.data.tile_server import FILE_PATH, NAME, ZIP
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
+
+class TestServerTrouble:
+    @pytest.mark.parametrize("status", [429, 500, 503])
+    def test_a_busy_server_is_asked_again(self, server, behaviour, no_waiting, status):
+        behaviour.faults = [status, status]
+        assert describe(NAME, server(behaviour)).size == len(ZIP)
+        assert no_waiting == [1.0, 3.0]
+
+    def test_a_server_may_say_how_long_to_wait_but_not_for_ever(self, server, behaviour, no_waiting):
+        behaviour.faults, behaviour.retry_after = [429], "7"
+        address = server(behaviour)
+        describe(NAME, address)
+        behaviour.faults, behaviour.retry_after = [429], "86400"
+        describe(NAME, address)
+        behaviour.faults, behaviour.retry_after = [503], "when it suits me"
+        describe(NAME, address)
+        assert no_waiting == [7.0, 60.0, 1.0]
+
+    @pytest.mark.parametrize(
+        ("status", "sentence"),
+        [
+            (404, "has no file at"),
+            (403, "refuses the request"),
+            (429, "too many requests"),
+            (502, "problem of its own"),
+        ],
+    )
+    def test_a_refusal_is_a_sentence(self, server, behaviour, status, sentence):
+        behaviour.faults = [status] * 4
+        with pytest.raises(InputError, match=sentence):
+            describe(NAME, server(behaviour))
+
+    def test_no_server(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            address = f"http://127.0.0.1:{unused.getsockname()[1]}"
+            with pytest.raises(InputError, match=r"can't be reached.*Check your connection"):
+                describe(NAME, address)
+
+    def test_no_internet(self, monkeypatch):
+        def unknown(*_args, **_kwargs):
+            raise socket.gaierror(-3, "Temporary failure in name resolution")
+
+        monkeypatch.setattr(socket, "getaddrinfo", unknown)
+        with pytest.raises(InputError, match=r"address of zenodo\.org was not found"):
+            describe(NAME)
+
+    def test_a_server_that_never_answers(self, server, behaviour, monkeypatch):
+        monkeypatch.setattr(http_parts, "TIMEOUT", 0.05)
+        behaviour.silent = threading.Event()
+        with pytest.raises(InputError, match="did not answer in time"):
+            describe(NAME, server(behaviour))
+
+    @pytest.mark.parametrize(
+        ("record", "sentence"),
+        [
+            (b"<html>", "not the description of a data set"),
+            (b"[1, 2]", "not the description of a data set"),
+            (b"{}", "doesn't describe"),
+            (b'{"files": [{"key": "other.zip"}]}', "doesn't describe"),
+            (b'{"files": [{"key": "CRC-VAL-HE-7K.zip", "size": "x"}]}', "doesn't describe"),
+            (b" " * (1 << 23), "not the description of a data set"),
+        ],
+    )
+    def test_a_record_of_another_kind(self, server, behaviour, record, sentence):
+        with pytest.raises(InputError, match=sentence):
+            describe(NAME, server(replace(behaviour, record=record)))
+
+    def test_a_record_without_md5(self, server, behaviour):
+        behaviour.checksums[f"{NAME}.zip"] = "sha256:00"
+        with pytest.raises(InputError, match="no MD5 checksum"):
+            describe(NAME, server(behaviour))
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate for 127.0.0.1 that nobody has signed, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    files = [str(tmp_path_factory.mktemp("tls") / name) for name in ("certificate.pem", "key.pem")]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-out", files[0], "-keyout", files[1]]
+    subprocess.run(command, check=True, capture_output=True)
+    return tuple(files)
+
+
+class TestWhatIsFollowed:
+    """Redirects and the surroundings: proxies and certificates count, credentials and cookies don't."""
+
+    def test_redirects_keep_the_wish_for_a_part(self, server, behaviour):
+        address = server(behaviour)
+        url = describe(NAME, address).url
+        behaviour.redirects = [url, url]
+        with http_parts.open_url(url, 10, 19) as reply:
+            assert b"".join(reply.chunks()) == ZIP[10:20]
+        assert [part for _, part in behaviour.asked[-3:]] == ["bytes=10-19"] * 3
+
+    def test_redirects_without_end(self, server, behaviour):
+        address = server(behaviour)
+        behaviour.redirects = [address] * 50
+        with pytest.raises(InputError, match="from address to address"):
+            describe(NAME, address)
+        assert len(behaviour.asked) == 11
+
+    def test_a_redirect_to_a_file_of_this_machine(self, server, behaviour):
+        behaviour.redirects = ["file:///etc/passwd"]
+        with pytest.raises(InputError, match="no web address"):
+            describe(NAME, server(behaviour))
+
+    def test_no_credentials_and_no_cookies_are_sent(self, server, behaviour, tmp_path, monkeypatch):
+        netrc = tmp_path / "netrc"
+        netrc.write_text("machine 127.0.0.1 login me password secret\n")
+        monkeypatch.setenv("NETRC", str(netrc))
+        address = server(behaviour)
+        describe(NAME, address)
+        behaviour.redirects = [f"{address}/api/records/1214456"]
+        describe(NAME, address)
+        describe(NAME, address)
+        assert behaviour.identified == ["who=me"]  # within the redirect that set it, not later
+
+    def test_the_proxy_of_the_environment_is_used(self, server, behaviour, monkeypatch):
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("http_proxy", server(behaviour))
+        with pytest.raises(InputError, match=r"tiles\.example has no file"):
+            describe(NAME, "http://tiles.example")
+        assert [path for path, _ in behaviour.asked] == ["http://tiles.example/api/records/1214456"]
+
+    def test_a_certificate_nobody_knows(self, server, behaviour, certificate):
+        behaviour.certificate = certificate
+        with pytest.raises(InputError, match=r"not safe \(CERTIFICATE_VERIFY_FAILED\).*certificates"):
+            describe(NAME, server(behaviour))
+
+    def test_a_certificate_the_system_knows(self, server, behaviour, certificate, monkeypatch):
+        monkeypatch.setenv("SSL_CERT_FILE", certificate[0])
+        behaviour.certificate = certificate
+        assert remote_zip.RemoteFile(f"{server(behaviour)}{FILE_PATH}", len(ZIP)).read(10) == ZIP[:10]
+
+    def test_from_https_only_to_https(self, server, behaviour, certificate, monkeypatch):
+        monkeypatch.setenv("SSL_CERT_FILE", certificate[0])
+        safe = replace(behaviour, certificate=certificate, redirects=[server(behaviour) + FILE_PATH])
+        with pytest.raises(InputError, match="without encryption"):
+            remote_zip.RemoteFile(f"{server(safe)}{FILE_PATH}", len(ZIP)).read(10)
+        assert behaviour.sent <= 10
