@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from elimipl.labels import LESION5, TISSUE7, LabelSpace
     from elimipl.loss_registry import LOSSES, register_loss
     from elimipl.methods import METHODS, Method, network_method, register_method
+    from elimipl.model.batching import collate_bags
     from elimipl.model.inference import Predictions
     from elimipl.predictor import Prediction, Predictor
     from elimipl.settings import Settings
@@ -50,6 +51,7 @@ __all__ = [
     "Predictions",
     "Predictor",
     "Settings",
+    "collate_bags",
     "evaluate",
     "explain",
     "fit",
@@ -69,6 +71,7 @@ _HOMES = {
     "elimipl.estimator": ("MIPLClassifier",),
     "elimipl.labels": ("LESION5", "TISSUE7", "LabelSpace"),
     "elimipl.methods": ("METHODS", "Method", "network_method", "register_method"),
+    "elimipl.model.batching": ("collate_bags",),
     "elimipl.model.inference": ("Predictions",),
     "elimipl.loss_registry": ("LOSSES", "register_loss"),
     "elimipl.predictor": ("Prediction", "Predictor"),

@@ -10,6 +10,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -50,6 +51,7 @@ def examine(models: Path | None = None) -> Iterator[Check]:
         check_python,
         check_packages,
         check_opencv_twins,
+        check_plug_ins,
         lambda: check_models(models),
         lambda: check_samples(ROOT / "assets" / "samples"),
         lambda: check_space(Path.cwd()),
@@ -118,6 +120,20 @@ def check_opencv_twins() -> Iterator[Check]:
             f"{', '.join(others)} is installed beside opencv-python-headless; they overwrite each other.",
             "Uninstall all of them, then install opencv-python-headless again.",
         )
+
+
+def check_plug_ins() -> Iterator[Check]:
+    """Generators, methods and losses that installed packages bring but that can't be used."""
+    try:
+        from bag_generators import GENERATORS
+        from elimipl import LOSSES, METHODS
+    except ImportError:
+        return  # said already among the packages
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # each is said below
+        problems = [*GENERATORS.problems, *METHODS.problems, *LOSSES.problems]
+    for problem in problems:
+        yield Check(WARN, problem.what, problem.fix)
 
 
 def check_models(folder: Path | None = None) -> Iterator[Check]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,12 +34,12 @@ class PairedTest:
     def mean(self) -> float:
         return float(np.mean(self.differences))
 
-    @property
+    @cached_property
     def wilcoxon(self) -> float | None:
         """Two-sided p, None where the splits are too few."""
         return wilcoxon_p(self.differences) if self.n >= FEWEST_SPLITS else None
 
-    @property
+    @cached_property
     def corrected_t(self) -> float | None:
         """Two-sided p, None where the splits are too few."""
         return corrected_t_p(self.differences, self.test_per_train) if self.n >= FEWEST_SPLITS else None
