@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from elimipl.data.shipped import load_bag_set
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
+from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.methods import METHODS, network_method, register_method
 from elimipl.methods.networks import SUMMARIES
-from elimipl.plugins import LOSSES, register_loss
 from tests.ui.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]
