@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]*) \|$", TEXT.partition("## Ten typical changes")[2], re.MULTILINE)[
+ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \|([^|]*)\|$", TEXT.partition("## Ten typical changes")[2], re.MULTILINE)[
     1:
 ]
 
