@@ -98,10 +98,10 @@ def show_and_save(rows: dict, every_input: dict) -> None:
         f"\n{len(refused)} refused; the dearest took {worst['ms']:.1f} ms and {worst['mb']:.1f} MB (allowed: {ALLOWED})"
     )
     print(f"any of {every_input['files']}: {every_input['seconds']:.2f} s, {every_input['megabytes']} MB in all")
-    told = {"allowed": ALLOWED, "worst": worst, "over": over, "files": refused, "largest_allowed": rows[LARGEST]}
-    told["every_input"] = every_input
+    report = {"allowed": ALLOWED, "worst": worst, "over": over, "files": refused, "largest_allowed": rows[LARGEST]}
+    report["every_input"] = every_input
     target = ROOT / "benchmarks" / "results" / "refusals.json"
-    target.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    target.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"written to {target.relative_to(ROOT)}")
 
 

@@ -1,6 +1,6 @@
 """How fast the ten-split protocol trains at the paper's CRC scale: `python benchmarks/bench_training.py`.
 
-7,000 bags of 3..6 × 6, l = 512, T = 100, splits side by side, against a plain loop that takes one bag a step as the
+7,000 bags of 3..6 × 6, l = 512, T = 100, splits side by side, against a plain loop that takes one bag per step as the
 authors do. The loop would run for hours: a part of an epoch is timed and extrapolated to 10 splits × 100 epochs. Its
 accuracy needs one whole split: `--full-reference` trains it once and keeps the number in `results/training.json`, where
 later runs on the same bags find it. On a machine with other work, compare processor times. The hand-written gradient
@@ -95,7 +95,7 @@ def time_one_bag_loop(dataset: BagDataset, split: Split, steps: int) -> tuple[fl
 
 
 def run_protocol(dataset: BagDataset, config: Config, splits: Sequence[Split]) -> ProtocolResult:
-    """All ten splits, one process a core; start of the processes included."""
+    """All ten splits, one process per core; start of the processes included."""
     with tqdm(total=len(splits), desc="protocol", unit="split", disable=None) as bar:
         return evaluate(dataset, config, splits, on_split=lambda _: bar.update(), device="cpu")
 
@@ -120,7 +120,7 @@ def print_table(report: dict[str, Any]) -> None:
     print(f"\n{'':<32}{'seconds':>10}{'processor s':>14}{'accuracy, split 0':>20}{'ten splits':>18}")
     shown = "--full-reference" if reference is None else f"{reference['accuracy']:.3f}"
     times = f"{loop['seconds_extrapolated']:>10,}{loop['processor_seconds_extrapolated']:>14,}"
-    print(f"{'one bag a step (extrapolated)':<32}{times}{shown:>20}")
+    print(f"{'one bag per step (extrapolated)':<32}{times}{shown:>20}")
     times = f"{ours['seconds']:>10,.0f}{ours['processor_seconds']:>14,.0f}"
     mean = f"{report['mean']:.3f} ± {report['std']:.3f}"
     name = f"this program, {report['cores']} processes"

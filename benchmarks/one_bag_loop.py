@@ -1,4 +1,4 @@
-"""The comparison of the training benchmark: ELIMIPL trained as the authors do, one bag a step, in plain torch.
+"""The comparison of the training benchmark: ELIMIPL trained as the authors do, one bag per step, in plain torch.
 
 Written from the description of the method, without any of the shortcuts of `elimipl`: a module per layer, dropout by
 `nn.Dropout`, the loss as printed, `torch.optim.SGD` with Nesterov momentum, weights updated after the loss.

@@ -44,7 +44,7 @@ class Config(Settings):
     gate: str = choice("two", "shared")
     """`two`: W_t and W_s (eq. 2); `shared`: one matrix l → k for both."""
     gate_width: int = number(64, 1, 65536)
-    """Inner width of the two gates, which the paper leaves open; a shared gate has one unit a class."""
+    """Inner width of the two gates, which the paper leaves open; a shared gate has one unit per class."""
     score: str = choice("linear", "mlp")
     """The map to ξ: `linear` (eq. 2) or `mlp`, k → 128 → ReLU → 1."""
     pooling: str = choice("softmax_scaled", "sigmoid_normalised")

@@ -40,7 +40,7 @@ class BagDataset:
 
     A candidate set need not contain the true label: builders and `elimipl.data.crowd` see to that (the paper's
     assumption), a person who sets candidates by hand may be wrong. `groups` says which bags come from the
-    same source picture, so that a split never parts augmented copies; left out, every bag is its own group.
+    same source picture, so that a split never parts augmented copies; by default every bag is its own group.
     `instance_truth` marks the instances that really carry the bag's label, where that is known.
     All arrays are read-only.
     """

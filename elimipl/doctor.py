@@ -1,4 +1,4 @@
-"""Is this computer ready? One line for each thing that can be wrong, with the way to mend it.
+"""Is this computer ready? One line for each thing that can be wrong, with the way to fix it.
 
 Imports nothing but the standard library at the top: the doctor has to work where the rest doesn't.
 """
@@ -46,7 +46,7 @@ class Check:
 
 
 def examine(models: Path | None = None) -> Iterator[Check]:
-    """All findings, one after the other as they come; `models` is the folder of models (left out: those that ship)."""
+    """All findings, one after the other as they come; `models` is the folder of models (default: those that ship)."""
     checks: list[Callable[[], Iterator[Check]]] = [
         check_python,
         check_packages,

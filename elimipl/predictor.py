@@ -71,7 +71,7 @@ class Predictor:
 
     @classmethod
     def load(cls, model_id: str, folder: Path | None = None) -> Predictor:
-        """The model called `model_id` in `folder` (left out: the models that ship), checked before use."""
+        """The model called `model_id` in `folder` (default: the models that ship), checked before use."""
         path = find_card(model_id, folder)
         return cls.of_card(Card.read(path), path.parent)
 
@@ -149,7 +149,7 @@ class Predictor:
                 )
         if dim != card.dim:
             raise InputError(
-                f"The model “{card.id}” reads {card.dim} features an instance, these have {dim}.",
+                f"The model “{card.id}” reads {card.dim} features per instance, these have {dim}.",
                 "Make the bag with the generator on the model's card.",
             )
 

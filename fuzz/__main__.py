@@ -31,7 +31,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "fuzz.json"
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("targets", nargs="*", default=NAMES, help=f"of {', '.join(NAMES)} (left out: all)")
+    parser.add_argument("targets", nargs="*", default=NAMES, help=f"of {', '.join(NAMES)} (default: all)")
     parser.add_argument("--seconds", type=int, default=60, help="for each reader")
     arguments = parser.parse_args()
     if unknown := set(arguments.targets) - set(NAMES):
@@ -47,8 +47,8 @@ def main() -> int:
         results[name] = _guided(name, arguments.seconds) if guided else _unguided(name, arguments.seconds)
         print(f"  {results[name]['executions']:,} executions, {results[name]['findings']} findings", flush=True)
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
-    told = {**known, **{name: {"with": way, **result} for name, result in results.items()}}
-    RESULTS.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    all_results = {**known, **{name: {"with": way, **result} for name, result in results.items()}}
+    RESULTS.write_text(json.dumps(all_results, indent=2) + "\n", encoding="utf-8")
     return 1 if any(result["findings"] for result in results.values()) else 0
 
 

@@ -1,6 +1,6 @@
 """Change a file a little, in ways that get past the first checks of its format.
 
-Blind changes are mostly caught by the first check sum or bracket. So the check sums of a PNG are mended after a
+Blind changes are mostly caught by the first check sum or bracket. So the check sums of a PNG are repaired after a
 change, and JSON (a card, or the header of a safetensors file) is changed as values and written again.
 """
 
@@ -35,14 +35,14 @@ def with_right_sums(data: bytes) -> bytes:
     """Mend a PNG's check sums, so that the changes get past them; other files stay as they are."""
     if not data.startswith(b"\x89PNG"):
         return data
-    mended, position = bytearray(data), 8
+    repaired, position = bytearray(data), 8
     while position + 12 <= len(data):
         end = position + 8 + int.from_bytes(data[position : position + 4], "big")
         if end + 4 > len(data):
             break
-        struct.pack_into(">I", mended, end, zlib.crc32(data[position + 4 : end]))
+        struct.pack_into(">I", repaired, end, zlib.crc32(data[position + 4 : end]))
         position = end + 4
-    return bytes(mended)
+    return bytes(repaired)
 
 
 def _changed_bytes(data: bytes, rng: Random) -> bytes:
@@ -76,7 +76,7 @@ def _changed_json(text: bytes, rng: Random) -> bytes | None:
 
 
 def _changed_safetensors(data: bytes, rng: Random) -> bytes | None:
-    """The header of JSON changed and its length mended; a text inside that is JSON itself is changed, too."""
+    """The header of JSON changed and its length repaired; a text inside that is JSON itself is changed, too."""
     size = int.from_bytes(data[:8], "little")
     try:
         header = json.loads(data[8 : 8 + size])

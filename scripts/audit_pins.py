@@ -28,8 +28,8 @@ def verdict(report: Mapping[str, Any]) -> tuple[int, str]:
     lines = []
     for pin in known:
         for weakness in pin["vulns"]:
-            mended = ", ".join(weakness["fix_versions"]) or "none yet"
-            lines.append(f"{pin['name']} {pin['version']}: {weakness['id']}, mended in {mended}")
+            fixed = ", ".join(weakness["fix_versions"]) or "none yet"
+            lines.append(f"{pin['name']} {pin['version']}: {weakness['id']}, fixed in {fixed}")
     if unknown and len(unknown) == len(pins):
         lines.append(
             f"None of the {len(pins)} pinned versions could be looked up: no vulnerability list answers. {OFFLINE}"
@@ -72,14 +72,14 @@ def main() -> int:
     if program is None:
         print(f"The pinned versions were not checked: {TOOL} can't be installed. {OFFLINE}")
         return 2
-    code, told = 2, f"The pinned versions were not checked: no vulnerability list can be reached. {OFFLINE}"
+    code, sentence = 2, f"The pinned versions were not checked: no vulnerability list can be reached. {OFFLINE}"
     for service in SERVICES:
         report = looked_up(program, service)
         if report is not None:
-            code, told = verdict(report)
+            code, sentence = verdict(report)
             if code != 2:
                 break
-    print(told)
+    print(sentence)
     return code
 
 

@@ -1,10 +1,10 @@
 """Compare settings on bags or splits that are not reported; writes benchmarks/results/settings.json.
 
-Birdsong: bags a step and learning rate, with few and with many false positives. Pictures: how to standardise the
+Birdsong: bags per step and learning rate, with few and with many false positives. Pictures: how to standardise the
 pixels, and the learning rate that goes with it, since the scale of the authors' pixels is not known; clipped gradients;
 a rate for our own method. Both on bags drawn with another seed. Segments of tissue7 tiles: how to keep small steps from
 breaking down; other splits of the tiles. Everything else is as in the comparison. What the file has is not run again.
-An hour and a half of a core:
+An hour and a half on one core:
 
     python scripts/choose_settings.py [--data FOLDER]
 """
@@ -55,7 +55,7 @@ COMPARED: tuple[tuple[Cell, int, tuple[dict[str, Any], ...]], ...] = (  # cell, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, help="folder of the raw data (left out: data)")
+    parser.add_argument("--data", type=Path, help="folder of the raw data (default: data)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="runs side by side")
     arguments = parser.parse_args()
     folders = (arguments.data, *USUAL_PLACES) if arguments.data else USUAL_PLACES

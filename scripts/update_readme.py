@@ -43,7 +43,7 @@ def speed_table() -> str:
     training = json.loads((RESULTS / "training.json").read_text(encoding="utf-8"))
     rows.append(
         f"| ten-split protocol, 7,000 bags, l = 512, T = 100 ({training['protocol']['seconds']:.0f} s) | "
-        f"one bag a step, extrapolated from {training['one_bag_loop']['steps_timed']:,} steps | "
+        f"one bag per step, extrapolated from {training['one_bag_loop']['steps_timed']:,} steps | "
         f"{training['times_as_fast']:.0f} ({training['times_as_fast_by_processor_time']:.0f} by processor time) |"
     )
     return "\n".join(["| | reference in the same run | times as fast |", "|---|---|---|", *rows])

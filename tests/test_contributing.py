@@ -7,9 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \|([^|]*)\|$", TEXT.partition("## Ten typical changes")[2], re.MULTILINE)[
-    1:
-]
+ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \|([^|]*)\|$", TEXT.partition("## Ten typical changes")[2], re.MULTILINE)[1:]
 
 
 def test_there_are_ten() -> None:

@@ -31,7 +31,7 @@ def start_doctor_page() -> None:
 
 
 def show_findings() -> None:
-    """What is wrong first, each with the way to mend it; what is right below."""
+    """What is wrong first, each with the way to fix it; what is right below."""
     if st.button(AGAIN, icon=":material/refresh:", key="again"):
         findings.clear()
     with st.spinner("Looking…"):

@@ -1,4 +1,4 @@
-"""What can be told from the pixels alone about whether a picture is one to judge: size, tissue, focus, colour.
+"""What the pixels alone say about whether a picture is one to judge: size, tissue, focus, colour.
 
 Only measures, no verdicts: what is usual depends on the tiles a model learned from (`elimipl.scope`).
 """

@@ -81,7 +81,7 @@ class Cell:
 
     @property
     def cost(self) -> int:
-        """0 to 3, from a second a split to ten minutes: what comes first in a run."""
+        """0 to 3, from a second per split to ten minutes: what comes first in a run."""
         if self.method == "MIPLGP":
             return 2
         if self.method not in NETWORKS:

@@ -1,8 +1,8 @@
 """The settings of every cell.
 
-**Benchmark sets and the authors' files**: what the authors' code uses, where that is known: one bag a step, l = 128
+**Benchmark sets and the authors' files**: what the authors' code uses, where that is known: one bag per step, l = 128
 (DEMIPL 500, CRC-MIPL 512), T = 100. What is our own was chosen on bags drawn with another seed than the reported ones:
-- Birdsong takes 32 bags a step at a learning rate of .2 instead of one at .01. That is 14 times faster and was as good
+- Birdsong takes 32 bags per step at a rate of .2 instead of one at .01. That is 14 times faster and was as good
   (.741 and .723; both disambiguated .925 of the training labels). From r = 4 on (Figure 4) the rate is .32, which is
   .01 for each bag: at r = 6 ELIMIPL has .409 with .2 and .511 with .32 (three splits; `scripts/choose_settings.py`).
 - DEMIPL's λ_a is known for MNIST only, .001, and FMNIST takes the same. Birdsong takes .0001: with .001 DEMIPL hardly
@@ -12,7 +12,7 @@
   the margin would be up to 144 deviations large (`scripts/choose_settings.py`).
 
 **Tissue tiles**: all networks have the settings of the shipped models, which were chosen on training tiles only.
-There are no augmented copies here; fewer bags a step make up for the missing steps. On segments of tissue7 tiles the
+There are no augmented copies here; fewer bags per step make up for the missing steps. On segments of tissue7 tiles the
 learning rate falls in proportion, because with the old one trainings broke down (`scripts/choose_settings.py`).
 
 Variants share ELIMIPL's settings. ELIMIPL-entropy is our own method, not a variant: it has the `default` preset (plain

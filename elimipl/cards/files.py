@@ -32,7 +32,7 @@ def weights_path(card: Card, folder: Path | None = None) -> Path:
 
 
 def card_paths(folder: Path | None = None) -> dict[str, Path]:
-    """The cards of a folder (left out: the models that ship) by model id, in order of their ids."""
+    """The cards of a folder (default: the models that ship) by model id, in order of their ids."""
     place = folder or SHIPPED
     if folder is None and not place.is_dir():
         raise InputError("The folder of the models that ship, assets/models, is missing.", _RESTORE)
@@ -53,7 +53,7 @@ def find_card(model_id: str, folder: Path | None = None) -> Path:
 
 
 def list_models(folder: Path | None = None) -> tuple[Card, ...]:
-    """The cards of all models in `folder` (left out: the ones that ship), ordered by id."""
+    """The cards of all models in `folder` (default: the ones that ship), ordered by id."""
     return tuple(Card.read(path) for path in card_paths(folder).values())
 
 

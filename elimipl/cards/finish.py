@@ -73,7 +73,7 @@ def finish(
     """The model that was fitted on `training`, whose candidate sets came from `candidates`.
 
     Accuracy and calibration are those on the `held_out` bags, or what was `measured` elsewhere. `qualities` are the
-    pixel measures of the training pictures (left out: those that are known, `elimipl.data.qualities`). Augmented
+    pixel measures of the training pictures (default: those that are known, `elimipl.data.qualities`). Augmented
     copies of a picture are not what anybody will show the model: limits come from the first bag of every picture.
     """
     weights = packed(_arrays(fitted))

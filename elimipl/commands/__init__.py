@@ -1,4 +1,4 @@
-"""The command line: one file a command, each with `add_arguments(parser)` and `run(args) → exit code`.
+"""The command line: one file per command, each with `add_arguments(parser)` and `run(args) → exit code`.
 
 Exit codes: 0 all well, 1 some of many failed (each is named), 2 nothing was done (one sentence on stderr says
 why), 130 stopped by the person. `python -X dev -m elimipl …` shows the traceback of a failure.
@@ -22,7 +22,7 @@ COMMANDS = {
     "benchmark": "run the paper's comparison: every method, every table",
     "models": "list the trained models",
     "predict": "classify pictures, one JSON line each",
-    "doctor": "check this computer and say how to mend what is wrong",
+    "doctor": "check this computer and say how to fix what is wrong",
     "fetch": "get real tissue tiles from the internet",
 }
 PROGRAM = "python -m elimipl"

@@ -10,7 +10,7 @@ from elimipl.doctor import FAIL, examine
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `doctor` asks for."""
-    parser.add_argument("--folder", type=Path, help="folder of models (left out: the models that ship)")
+    parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
 
 
 def run(args: argparse.Namespace) -> int:

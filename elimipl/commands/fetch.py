@@ -19,13 +19,13 @@ from elimipl.labels import TISSUE7
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `fetch` asks for."""
     parser.add_argument("dataset", nargs="?", choices=DATASETS, default=DATASETS[0], metavar="DATASET",
-                        help=f"{' or '.join(DATASETS)} (left out: the first)")  # fmt: skip
+                        help=f"{' or '.join(DATASETS)} (default: the first)")  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="gets one folder for each class")
     parser.add_argument("--per-class", type=int, default=10, metavar="N", help="tiles of each class (default 10)")
-    parser.add_argument("--classes", nargs="+", default=TISSUE7.names, metavar="CLASS", help="left out: the seven")
+    parser.add_argument("--classes", nargs="+", default=TISSUE7.names, metavar="CLASS", help="default: the seven")
     parser.add_argument("--seed", type=int, default=0, help="decides which tiles")
     parser.add_argument("--whole", action="store_true", help="fetch and unpack the whole set instead")
-    parser.add_argument("--url", default=ZENODO, help="server to ask (left out: Zenodo)")
+    parser.add_argument("--url", default=ZENODO, help="server to ask (default: Zenodo)")
     arguments.add_quiet(parser)
 
 

@@ -14,7 +14,7 @@ from elimipl.cards.files import list_models
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `models` asks for."""
     parser.add_argument("--json", action="store_true", help="print a JSON list")
-    parser.add_argument("--folder", type=Path, help="folder of models (left out: the models that ship)")
+    parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
 
 
 def run(args: argparse.Namespace) -> int:

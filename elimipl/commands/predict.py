@@ -1,4 +1,4 @@
-"""Classify pictures: one JSON line a file, in the order given: label, probabilities, attention, checks, notes."""
+"""Classify pictures: one JSON line per file, in the order given: label, probabilities, attention, checks, notes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `predict` asks for."""
     parser.add_argument("files", nargs="+", metavar="FILE", help=f"pictures ({in_words()})")
     parser.add_argument("--model", required=True, metavar="ID", help="see “python -m elimipl models”")
-    parser.add_argument("--folder", type=Path, help="folder of models (left out: the models that ship)")
-    parser.add_argument("--workers", type=int, help="processes (left out: one a core)")
+    parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
+    parser.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
     arguments.add_quiet(parser)
 
 

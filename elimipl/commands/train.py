@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_candidates(parser)
     arguments.add_settings(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to put the model's files")
-    parser.add_argument("--id", default="", help="name of the model (left out: label space, generator and method)")
+    parser.add_argument("--id", default="", help="name of the model (default: label space, generator and method)")
     parser.add_argument(
         "--held-out",
         type=float,

@@ -84,7 +84,7 @@ def simulate(
 
     An annotator's impression of a tile is the log of the confusion row plus standard Gumbel noise, so that
     the top label is c with chance confusion[y, c]. Every label within `doubt` of the top one is named too,
-    and `doubt` is solved so that the average |S| meets `target_size` (left out: the paper's 2.08, less with
+    and `doubt` is solved so that the average |S| meets `target_size` (default: the paper's 2.08, less with
     fewer than five classes). A negative doubt speaks for the true label instead. The label that looks least
     like the tile is named by nobody, so S is always a proper subset. Where S misses the true label the tile
     is shown again, with fresh impressions.

@@ -49,7 +49,7 @@ def build_phantoms(
         generator=generator,
         params=dict(bags[0].params),
         names=named,
-        source=f"{PHANTOM_SOURCE} (bag_generators.tissue.phantom), {per_class} a class, seed {seed}",
+        source=f"{PHANTOM_SOURCE} (bag_generators.tissue.phantom), {per_class} per class, seed {seed}",
         licence="MIT",
     )
 

@@ -20,7 +20,7 @@ _WITHOUT_PICTURES = frozenset({"", "matlab", "pixels", "birdsong"})
 def pictures_of(generator: str, source: str) -> Pictures:
     """The kind of pictures behind bags, from what their data set says of itself.
 
-    >>> pictures_of("sbn", "Phantoms drawn by this project, 30 a class"), pictures_of("pixels", "digits")
+    >>> pictures_of("sbn", "Phantoms drawn by this project, 30 per class"), pictures_of("pixels", "digits")
     ('drawn phantoms', 'no pictures')
     """
     if source.startswith(PHANTOM_SOURCE):

@@ -23,7 +23,7 @@ _TRIES = 4
 
 
 class RemoteFile(io.RawIOBase):
-    """A file on a web server as a seekable, readable object; `on_bytes` is told how many bytes have come so far."""
+    """A file on a web server as a seekable, readable object; `on_bytes` hears how many bytes have come so far."""
 
     def __init__(self, url: str, size: int, on_bytes: Callable[[int], None] | None = None) -> None:
         self._url, self._size, self.on_bytes = url, size, on_bytes

@@ -56,7 +56,7 @@ class Method:
     name: str
     title: str
     family: Family
-    """Whether it learns from bags of instances, or from one vector a bag."""
+    """Whether it learns from bags of instances, or from one vector per bag."""
     summary: str
     config: Callable[..., Any]
     """`config(**settings)`: a `Settings`; what makes no sense is refused with a sentence."""

@@ -1,4 +1,4 @@
-"""One vector a bag, for learners that know no instances: the Mean and MaxMin features of the paper."""
+"""One vector per bag, for learners that know no instances: the Mean and MaxMin features of the paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prior of MIPLGP's Gaussian processes, one a class with a shared kernel, and the fit of its few parameters."""
+"""The prior of MIPLGP's Gaussian processes, one per class with a shared kernel, and the fit of its few parameters."""
 
 from __future__ import annotations
 

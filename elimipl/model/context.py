@@ -1,4 +1,4 @@
-"""ψ1 for bags whose instances mean little alone: every instance is told what its bag looks like."""
+"""ψ1 for bags whose instances mean little alone: every instance learns what its bag looks like."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The corpus of bad inputs: what people and attackers upload, and what they must be told. Nothing of it is kept."""
+"""The corpus of bad inputs: what people and attackers upload, and what they must read. Nothing of it is kept."""

@@ -25,7 +25,7 @@ from scripts.bad_inputs.encodings import (
     with_chunk,
 )
 
-_LARGEST = "at most 40 million in all and 20,000 a side"
+_LARGEST = "at most 40 million in all and 20,000 per side"
 _PARTS = "made of too many parts"
 _METADATA = "damaged or unsafe metadata"
 _APERIO = "Aperio Image Library v11.2.1\n46000x32914 [0,100 46000x32893] (256x256) JPEG/RGB Q=70"

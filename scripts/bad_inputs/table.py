@@ -21,7 +21,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class BadInput:
-    """One file: its name, how it is made, what becomes of it and what the person is told (a part of the sentence)."""
+    """One file: its name, how it is made, what becomes of it and what the person reads (a part of the sentence)."""
 
     name: str
     make: Callable[[], bytes]

@@ -121,7 +121,7 @@ def test_a_bag_of_another_dimension_is_refused(toy_predictor, toy_dataset):
     narrow = BagDataset.from_bags(
         [np.ones((2, 4))], toy_dataset.label_space, generator="row", params=toy_dataset.params
     )
-    with pytest.raises(InputError, match="reads 9 features an instance, these have 4"):
+    with pytest.raises(InputError, match="reads 9 features per instance, these have 4"):
         toy_predictor.predict_dataset(narrow)
     with pytest.raises(InputError, match="9 features"):
         toy_predictor.predict_features(np.ones((2, 4)))

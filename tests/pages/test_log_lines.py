@@ -53,7 +53,7 @@ def test_a_refusal_is_logged_without_its_words(page, capsys):
     page.file_uploader(key="upload").set_value((NAME, b"Jane Doe's letter", "image/png")).run()
     written = capsys.readouterr().err
     refused = [line for line in events(written) if line["outcome"] == "refused"]
-    assert {line["event"] for line in refused} == {"load", "told"}
+    assert {line["event"] for line in refused} == {"load", "shown"}
     assert "Jane" not in written
 
 

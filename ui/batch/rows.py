@@ -63,12 +63,14 @@ def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
         verdict = judge(measure(image).numbers(), predictor, bag, prediction)
     except InputError as error:
         return BatchRow(name, refused=str(error))
-    said = [item.reason for item in verdict.failed]
+    reasons = [item.reason for item in verdict.failed]
     if verdict.in_scope is None:
-        said = [NOT_CHECKED]
+        reasons = [NOT_CHECKED]
     elif verdict.in_scope and verdict.trained_on == PHANTOMS:
-        said = [DRAWINGS_ONLY]
-    return BatchRow(name, prediction.label, prediction.probability, verdict.in_scope, " ".join([*image.notes, *said]))
+        reasons = [DRAWINGS_ONLY]
+    return BatchRow(
+        name, prediction.label, prediction.probability, verdict.in_scope, " ".join([*image.notes, *reasons])
+    )
 
 
 def batch_table(rows: Sequence[BatchRow]) -> pd.DataFrame:

@@ -11,7 +11,7 @@ EMPTY = "Choose one or more pictures to begin."
 
 def summary(files: int, refused: int, doubtful: int, unchecked: int = 0) -> str:
     """What became of the files, in a sentence."""
-    told = f"**{files - refused} of {files}** files classified"
-    told += f", {doubtful} of them outside what the model knows" if doubtful else ""
-    told += f", {unchecked} not checked for that" if unchecked else ""
-    return told + (f"; {refused} refused, with the reason in the table." if refused else ".")
+    summary = f"**{files - refused} of {files}** files classified"
+    summary += f", {doubtful} of them outside what the model knows" if doubtful else ""
+    summary += f", {unchecked} not checked for that" if unchecked else ""
+    return summary + (f"; {refused} refused, with the reason in the table." if refused else ".")

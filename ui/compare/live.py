@@ -59,16 +59,16 @@ def _show_run(comparison: Comparison, run: TrainingRun, was_running: bool) -> No
     if progress.error is not None:
         show_error(progress.error)
         return
-    told = texts.live_state(progress.state, run.plan.title, progress.epoch, epochs)
+    state_in_words = texts.live_state(progress.state, run.plan.title, progress.epoch, epochs)
     bar, stop = st.columns([4, 1.3], vertical_alignment="center")
-    bar.progress(progress.epoch / epochs, told)
+    bar.progress(progress.epoch / epochs, state_in_words)
     if progress.state == RUNNING:
         stop.button(texts.LIVE_STOP_LABEL, icon=":material/stop:", on_click=run.stop, key="live_stop", width="stretch")
     palette = current_palette()
     three = three_probabilities(progress.probabilities[:, comparison.bag], comparison.candidates, comparison.true_index)
     left, right = st.columns(2, gap="large")
     with left:
-        alt = texts.three_alt(run.plan.title, three[-1]) if len(three) else told
+        alt = texts.three_alt(run.plan.title, three[-1]) if len(three) else state_in_words
         charts.show(three_curves(three, palette, epochs, first=1), key="live-curves", alt=alt)
     with right:
-        charts.show(accuracy_curves(progress.reports, epochs, palette), key="live-accuracy", alt=told)
+        charts.show(accuracy_curves(progress.reports, epochs, palette), key="live-accuracy", alt=state_in_words)

@@ -36,13 +36,13 @@ def _show_side(comparison: Comparison, method: str, epoch: int, highest: float, 
     st.subheader(method, anchor=False)
     st.caption(texts.side_about(float(measured)))
     three = three_probabilities(comparison.probabilities(method), comparison.candidates, comparison.true_index)
-    told = texts.three_alt(method, three[epoch])
+    alt = texts.three_alt(method, three[epoch])
     st.markdown(f"**{texts.CURVES_HEADING}**")
     curves = three_curves(three, palette, recorded.epochs, marked=epoch)
-    charts.show(curves, key=f"{key}-curves", alt=told)
+    charts.show(curves, key=f"{key}-curves", alt=alt)
     st.markdown(f"**{texts.BARS_HEADING}**")
     bars = final_bars(three[epoch], palette)
-    charts.show(bars, key=f"{key}-bars", alt=told)
+    charts.show(bars, key=f"{key}-bars", alt=alt)
     st.markdown(f"**{texts.ATTENTION_HEADING}**")
     _show_attention(comparison, method, epoch, highest, key)
 
@@ -50,16 +50,16 @@ def _show_side(comparison: Comparison, method: str, epoch: int, highest: float, 
 def _show_attention(comparison: Comparison, method: str, epoch: int, highest: float, key: str) -> None:
     recorded, palette = comparison.recorded, current_palette()
     attention = comparison.attention(method, epoch)
-    told = texts.attention_alt(method, attention)
+    alt = texts.attention_alt(method, attention)
     if recorded.about.bags.startswith("phantoms-"):
         image = TissueImage.from_array(_phantom(recorded.about.bag_names[comparison.bag]).pixels)
         bag = bag_of(image, recorded.about.bags.removeprefix("phantoms-"))
         figure = attention_map(image, bag, attention, highest, None, palette, texts.ATTENTION_AXIS)
-        charts.show(figure, key=f"{key}-map", alt=told)
+        charts.show(figure, key=f"{key}-map", alt=alt)
     truth = recorded.truth_of(comparison.bag)
     figure = instance_bars(attention, palette, texts.ATTENTION_AXIS, truth)
     figure.update_yaxes(range=[0, highest * 1.05])
-    charts.show(figure, key=f"{key}-attention", alt=told)
+    charts.show(figure, key=f"{key}-attention", alt=alt)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -74,8 +74,8 @@ def _show_all(comparison: Comparison, epoch: int) -> None:
     now = recorded.probabilities[:, epoch, comparison.bag]
     three = three_probabilities(now, comparison.candidates, comparison.true_index)
     figure = method_bars(three, methods, current_palette())
-    told = texts.all_alt(methods, three)
-    charts.show(figure, key="all-methods", alt=told)
+    alt = texts.all_alt(methods, three)
+    charts.show(figure, key="all-methods", alt=alt)
     if epoch > 0:
         st.markdown(f"**{texts.TABLE_HEADING}**", help=texts.TABLE_HELP)
         st.markdown(texts.accuracy_table(methods, recorded.accuracies[:, epoch - 1]))

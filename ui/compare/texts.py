@@ -55,7 +55,7 @@ def candidates_told(true_label: str, others: list[str]) -> str:
 
 
 def side_about(held_out: float) -> str:
-    """What is said under the name of a method."""
+    """What is shares under the name of a method."""
     return f"At the end of the training {held_out:.0%} of the held-out bags are classified rightly."
 
 
@@ -72,8 +72,8 @@ def attention_alt(method: str, attention: np.ndarray) -> str:
 
 def all_alt(methods: tuple[str, ...], three: np.ndarray) -> str:
     """Screen reader text of the bars of all methods: (M, 3) values."""
-    told = ", ".join(f"{name} {row[0]:.0%}" for name, row in zip(methods, three, strict=True))
-    return f"Probability of the true label: {told}."
+    shares = ", ".join(f"{name} {row[0]:.0%}" for name, row in zip(methods, three, strict=True))
+    return f"Probability of the true label: {shares}."
 
 
 def accuracy_table(methods: tuple[str, ...], accuracies: np.ndarray) -> str:

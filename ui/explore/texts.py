@@ -108,12 +108,12 @@ def scope_sentence(verdict: Verdict) -> str:
     """Said when no check failed: which ones the picture passed, and which ones the model has no limits for."""
     good = ", ".join(CHECK_TITLES[item.name] for item in verdict.checks)
     unknown = ", ".join(CHECK_TITLES[name] for name in verdict.not_checked)
-    said = [f"The picture passed{'' if unknown else ' all checks'}: {good}."] if good else []
+    sentences = [f"The picture passed{'' if unknown else ' all checks'}: {good}."] if good else []
     if unknown:
-        said = [NOT_CHECKED, *said, f"This model came without limits for: {unknown}."]
+        sentences = [NOT_CHECKED, *sentences, f"This model came without limits for: {unknown}."]
     if verdict.trained_on == PHANTOMS:
-        said.append(DRAWINGS_ONLY)
-    return " ".join(said)
+        sentences.append(DRAWINGS_ONLY)
+    return " ".join(sentences)
 
 
 def outlined_alt(instances: int) -> str:
@@ -128,14 +128,14 @@ def recorded_candidates(names: list[str]) -> str:
 
 def overview_alt(width: int, height: int, classified: int) -> str:
     """Screen reader text of the overview."""
-    told = f", {classified} tiles coloured by their class" if classified else ""
-    return f"Overview of the picture, {width} by {height} pixels, with the field of view framed{told}."
+    classes = f", {classified} tiles coloured by their class" if classified else ""
+    return f"Overview of the picture, {width} by {height} pixels, with the field of view framed{classes}."
 
 
 def bars_alt(names: tuple[str, ...], probabilities: np.ndarray) -> str:
     """Screen reader text of the class bars."""
-    told = ", ".join(f"{name} {value:.0%}" for name, value in zip(names, probabilities, strict=True))
-    return f"Class probabilities: {told}."
+    shares = ", ".join(f"{name} {value:.0%}" for name, value in zip(names, probabilities, strict=True))
+    return f"Class probabilities: {shares}."
 
 
 def three_bars_alt(probabilities: np.ndarray, candidates: np.ndarray, true_index: int | None) -> str:

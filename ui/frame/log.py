@@ -1,4 +1,4 @@
-"""What the app did, as one JSON object a line on stderr: what, for which picture and model, how long, how it ended.
+"""What the app did, as one JSON object per line on stderr: what, for which picture and model, how long, how it ended.
 
 A picture is named by the first twelve digits of its sha256, a place in the code by its module and function. Nothing a
 person typed or uploaded is written: no pixels, no file names, no labels, no texts of errors (they may quote a name).
@@ -63,18 +63,18 @@ def timed(event: str, **facts: str | int | float) -> Iterator[None]:
     """Write one line when the block ends: its milliseconds, and whether it was done, refused or went wrong."""
     start = time.perf_counter()
 
-    def told(outcome: str, **more: str) -> None:
+    def log_outcome(outcome: str, **more: str) -> None:
         log_event(event, outcome, **facts, ms=round(1000 * (time.perf_counter() - start), 1), **more)
 
     try:
         yield
     except InputError as error:
-        told(REFUSED, where=raised_in(error))
+        log_outcome(REFUSED, where=raised_in(error))
         raise
     except Exception as error:
-        told(FAULT, kind=type(error).__name__, where=raised_in(error))
+        log_outcome(FAULT, kind=type(error).__name__, where=raised_in(error))
         raise
-    told(OK)
+    log_outcome(OK)
 
 
 def picture_name(sha256: str) -> dict[str, str]:

@@ -40,8 +40,8 @@ def start_page(title: str) -> None:
 
 
 def show_error(error: InputError) -> None:
-    """One sentence on what happened, one on what to do; the log is told where, not what."""
-    log_event("told", REFUSED, where=raised_in(error))
+    """One sentence on what happened, one on what to do; the log gets where, not what."""
+    log_event("shown", REFUSED, where=raised_in(error))
     st.error(f"**{escape(error.what)}** {escape(error.fix)}", icon=":material/error:")
 
 

@@ -149,19 +149,19 @@ def bag_name(name: str) -> str:
 
 
 def weights_caption(run: BeliefRun, epoch: int) -> str:
-    told = "Before training every candidate has an even share."
+    sentence = "Before training every candidate has an even share."
     if epoch:
-        told = (
+        sentence = (
             f"ρ = {run.rho[epoch - 1]:.2f}: so much of the old belief was kept in this epoch. Of all training bags "
             f"{run.disambiguation_accuracy[epoch - 1]:.0%} now believe most in their true label."
         )
-    return f"{told} {RECORDED}: {run.about}"
+    return f"{sentence} {RECORDED}: {run.about}"
 
 
 def guess_checked(guess: float, run: AmbiguityRun) -> str:
     means = {name: float(np.mean(values[-1])) for name, values in run.accuracy.items()}
-    told = "; ".join(f"{name} **{value:.0%}**" for name, value in means.items())
-    return f"With {run.r[-1]} false positives: {told}. You guessed {guess:.0%} for ELIMIPL."
+    shares = "; ".join(f"{name} **{value:.0%}**" for name, value in means.items())
+    return f"With {run.r[-1]} false positives: {shares}. You guessed {guess:.0%} for ELIMIPL."
 
 
 def picture_alt(label: str, truth: np.ndarray) -> str:
@@ -198,8 +198,8 @@ def descent_alt(sparsity: str, p: np.ndarray, candidates: np.ndarray) -> str:
 
 
 def beliefs_alt(names: Sequence[str], weights: np.ndarray, candidates: np.ndarray, epoch: int) -> str:
-    told = ", ".join(f"{names[index]} {weights[index]:.0%}" for index in np.flatnonzero(candidates).tolist())
-    return f"Belief after epoch {epoch}: {told}."
+    shares = ", ".join(f"{names[index]} {weights[index]:.0%}" for index in np.flatnonzero(candidates).tolist())
+    return f"Belief after epoch {epoch}: {shares}."
 
 
 def accuracy_alt(run: AmbiguityRun, shown: bool) -> str:

@@ -63,5 +63,5 @@ def show_curves(choice: Choice) -> None:
         charts.show(figure, key="results-curves", alt=alt)
     if right is not None:
         right.markdown(f"**{texts.PAPER_SAYS}**")
-        for said, found in phenomena(choice.records, choice.data):
-            right.markdown(f"{said} *{found}*")
+        for statement, found in phenomena(choice.records, choice.data):
+            right.markdown(f"{statement} *{found}*")

@@ -22,9 +22,9 @@ def show_table(choice: Choice) -> None:
     shown_rows = [{column: value for column, value in row.items() if column not in unused} for row in rows]
     formats = {name: st.column_config.NumberColumn(format=shape) for name, shape in _FORMATS.items()}
     st.dataframe(shown_rows, hide_index=True, width="stretch", column_config=formats, key="results-table")
-    told = [line for r in choice.view.rs for method in choice.methods for line in _remarks(choice, r, method)]
-    if told:
-        st.markdown("\n".join(f"- {line}" for line in dict.fromkeys(told)))
+    remarks = [line for r in choice.view.rs for method in choice.methods for line in _remarks(choice, r, method)]
+    if remarks:
+        st.markdown("\n".join(f"- {line}" for line in dict.fromkeys(remarks)))
     st.caption(CAPTIONS[choice.view.id])
 
 

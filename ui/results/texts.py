@@ -65,24 +65,24 @@ def bars_heading(data: str, r: int) -> str:
 def bars_alt(data: str, r: int, rows: Sequence[Row]) -> str:
     """Screen reader text of the bars."""
     ran = sorted((row for row in rows if row.accuracies), key=lambda row: -row.mean)
-    told = ", ".join(f"{row.method} {row.mean:.3f}" for row in ran) or "nothing run"
-    return f"{bars_heading(data, r)}: {told}."
+    listed = ", ".join(f"{row.method} {row.mean:.3f}" for row in ran) or "nothing run"
+    return f"{bars_heading(data, r)}: {listed}."
 
 
 def cost_alt(rows: Sequence[Row], axis: str) -> str:
     """Screen reader text of accuracy over cost."""
-    told = ", ".join(f"{row.method} {row.mean:.3f} for {row.cost:.3g}" for row in rows if row.cost and row.accuracies)
-    return f"Accuracy and {axis} a split: {told}."
+    listed = ", ".join(f"{row.method} {row.mean:.3f} for {row.cost:.3g}" for row in rows if row.cost and row.accuracies)
+    return f"Accuracy and {axis} per split: {listed}."
 
 
 def curves_alt(data: str, curves: dict[str, dict[int, Row]]) -> str:
     """Screen reader text of the curves over r."""
-    told = "; ".join(
+    listed = "; ".join(
         f"{method} " + ", ".join(f"{row.mean:.3f} at {r}" for r, row in rows.items() if row.accuracies)
         for method, rows in curves.items()
         if any(row.accuracies for row in rows.values())
     )
-    return f"Accuracy on {DATA[data].title} over the number of false positive labels: {told or 'nothing run'}."
+    return f"Accuracy on {DATA[data].title} over the number of false positive labels: {listed or 'nothing run'}."
 
 
 def at(r: int) -> str:

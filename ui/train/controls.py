@@ -47,7 +47,7 @@ def show_training(plan: Plan | None) -> None:
 
 
 def _show_start_button(plan: Plan, again: bool) -> None:
-    button, told = st.columns([1, 3], vertical_alignment="center")
+    button, summary = st.columns([1, 3], vertical_alignment="center")
     label = texts.AGAIN_LABEL if again else texts.START_LABEL
     # No callback: it would start the plan of the last drawing, before a setting changed together with the click.
     if button.button(label, icon=":material/play_arrow:", type="primary", key="start", width="stretch"):
@@ -55,4 +55,4 @@ def _show_start_button(plan: Plan, again: bool) -> None:
         st.rerun()
     held_out = 0 if plan.held_out is None else len(plan.held_out)
     average = float(plan.training.candidates.sum(axis=1).mean())
-    told.markdown(texts.split_summary(len(plan.training), held_out, average))
+    summary.markdown(texts.split_summary(len(plan.training), held_out, average))

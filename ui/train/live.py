@@ -68,8 +68,8 @@ def _show_numbers(run: TrainingRun, progress: Progress) -> None:
         (texts.TIME_METRIC if running else texts.TIME_DONE_METRIC, texts.duration(time), None),
     )
     with st.container(horizontal=True, gap="small"):
-        for label, value, told in shown:
-            st.metric(label, value, help=told, width=METRIC_WIDTH)
+        for label, value, explanation in shown:
+            st.metric(label, value, help=explanation, width=METRIC_WIDTH)
 
 
 def _show_curves(progress: Progress, epochs: int) -> None:

@@ -28,7 +28,7 @@ class Plan:
     watched: np.ndarray
     """(b,) training bags whose probabilities and weights are kept of every epoch."""
     pace: float | None = None
-    """Epochs a second at most, so that a person can follow; None for full speed."""
+    """Epochs per second at most, so that a person can follow; None for full speed."""
     qualities: Sequence[Mapping[str, float]] = ()
     """Pixel measures of the pictures of the training bags, where they were at hand."""
 

@@ -16,7 +16,7 @@ from ui.train import texts
 from ui.train.data import Data
 
 MOST_EPOCHS = 1000
-WATCHABLE_PACE = 10.0  # epochs a second
+WATCHABLE_PACE = 10.0  # epochs per second
 
 
 def choose_candidates(data: Data) -> Candidates:
@@ -54,7 +54,7 @@ def choose_method() -> str:
 
 
 def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, float | None]:
-    """The settings of the run, the share of bags held out and the pace (epochs a second, None for full speed)."""
+    """The settings of the run, the share of bags held out and the pace (epochs per second, None for full speed)."""
     st.subheader(texts.SETTINGS_HEADING, divider="gray")
     settings: dict[str, Any] = {"scaling": "global" if dataset.generator == "pixels" else "zscore"}
     settings["epochs"] = _number(texts.EPOCHS_LABEL, "epochs", 1, MOST_EPOCHS, 60, 10)

@@ -70,7 +70,7 @@ BATCH_LABEL = "Bags a step"
 DROPOUT_LABEL = "Dropout"
 SEED_LABEL = "Seed"
 HELD_OUT_LABEL = "Share held out"
-PACE_LABEL = "Slow down to 10 epochs a second"
+PACE_LABEL = "Slow down to 10 epochs per second"
 PACE_HELP = "So that one can follow the curves. Off: as fast as the computer can."
 
 START_LABEL = "Start training"
@@ -116,9 +116,9 @@ def bags_summary(bags: int, smallest: int, largest: int, features: int, classes:
 
 def split_summary(training: int, held_out: int, average: float) -> str:
     """What is trained on, in a sentence."""
-    told = f"**{training}** bags to train on"
-    told += f", **{held_out}** held out" if held_out else ", none held out"
-    return f"{told}; candidate sets of {average:.2f} labels on average."
+    summary = f"**{training}** bags to train on"
+    summary += f", **{held_out}** held out" if held_out else ", none held out"
+    return f"{summary}; candidate sets of {average:.2f} labels on average."
 
 
 def refused_pictures(count: int, name: str, reason: str) -> str:
@@ -156,8 +156,8 @@ def accuracy_alt(reports: Sequence[EpochReport]) -> str:
     if not reports:
         return "Accuracy curves; training has not begun."
     held_out = reports[-1].held_out_accuracy
-    told = "not measured" if held_out is None else f"{held_out:.0%}"
-    return f"Accuracy curves: held-out bags {told} after epoch {reports[-1].epoch}."
+    share = "not measured" if held_out is None else f"{held_out:.0%}"
+    return f"Accuracy curves: held-out bags {share} after epoch {reports[-1].epoch}."
 
 
 def weights_alt(weights: np.ndarray, candidates: np.ndarray) -> str:

@@ -134,7 +134,7 @@ def test_any_flipped_byte_of_a_png_is_noticed():
 def test_png_bombs_are_refused_from_the_header(side, monkeypatch):
     monkeypatch.delattr(PngImagePlugin.PngImageFile, "load_prepare")  # decoding would fail
     said = refusal_of(png_claiming(side, side, b"\0" * (side + 1) * 100))
-    assert f"{side:,} × {side:,} pixels; at most 40 million in all and 20,000 a side" in said
+    assert f"{side:,} × {side:,} pixels; at most 40 million in all and 20,000 per side" in said
 
 
 def bomb_jpeg():

@@ -159,7 +159,7 @@ def test_cards_from_before_an_entry_came_load_unchanged(path):
 def test_an_old_card_of_phantoms_knows_what_it_learned_from(toy_card):
     values = toy_card.to_dict()
     del values["pictures"]
-    values["training_data"]["source"] = "Phantoms drawn by this project (bag_generators.phantom), 30 a class, seed 0"
+    values["training_data"]["source"] = "Phantoms drawn by this project (bag_generators.phantom), 30 per class, seed 0"
     assert Card.from_dict(values).pictures == PHANTOMS
 
 

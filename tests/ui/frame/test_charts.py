@@ -1,4 +1,4 @@
-"""One chart house: one place that draws, one look a theme."""
+"""One chart house: one place that draws, one look per theme."""
 
 import ast
 from pathlib import Path

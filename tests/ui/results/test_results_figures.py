@@ -46,7 +46,7 @@ def test_the_points_of_a_method_stay_on_its_bar():
 
 
 def test_cost_is_on_a_logarithmic_axis_and_unknown_costs_are_left_out():
-    figure = cost_scatter(ROWS, LIGHT, "seconds a split")
+    figure = cost_scatter(ROWS, LIGHT, "seconds per split")
     drawn, layout = traces(figure), json.loads(figure.to_json())["layout"]
     assert set(drawn) == {"learns from bags", "our change"}
     assert layout["xaxis"]["type"] == "log"
@@ -57,7 +57,7 @@ def test_cost_is_on_a_logarithmic_axis_and_unknown_costs_are_left_out():
 
 
 def test_without_any_cost_the_axes_are_there():
-    assert traces(cost_scatter(ROWS[2:], LIGHT, "seconds a split")) == {}
+    assert traces(cost_scatter(ROWS[2:], LIGHT, "seconds per split")) == {}
 
 
 def test_names_are_moved_apart_and_keep_their_order():

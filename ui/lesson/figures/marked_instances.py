@@ -28,8 +28,8 @@ def marked_picture(
         add_outlines(figure, bag, palette)
         for instance in marked:
             add_outline(figure, bag, instance, palette)
-        told = np.zeros(len(bag)) if truth is None else truth.astype(float)
-        add_click_targets(figure, bag, told, palette, "instance")
+        marks = np.zeros(len(bag)) if truth is None else truth.astype(float)
+        add_click_targets(figure, bag, marks, palette, "instance")
         names = [f"instance {i}" for i in range(len(bag))]
         if truth is not None:
             names = [
