@@ -11,6 +11,7 @@ from ui.frame.palette import Palette, current_palette
 
 CONFIG = {"displayModeBar": False, "scrollZoom": False, "responsive": True}
 CLEAR = "rgba(0,0,0,0)"
+FONT = '"Source Sans", sans-serif'  # the one Streamlit sets the page in
 
 
 def show(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None] | None = None) -> None:
@@ -49,7 +50,7 @@ def look(palette: Palette) -> go.layout.Template:
     }
     return go.layout.Template(
         layout={
-            "font": {"color": palette.text, "size": 13},
+            "font": {"color": palette.text, "size": 13, "family": FONT},
             "paper_bgcolor": CLEAR,
             "plot_bgcolor": CLEAR,
             "margin": {"l": 10, "r": 10, "t": 10, "b": 40},
