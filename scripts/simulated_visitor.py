@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import urllib.request
 import uuid
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
+from typing import Any, TypeVar
 from urllib.error import HTTPError
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -19,8 +21,15 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
+T = TypeVar("T")
 PATIENCE = 120.0  # seconds one answer may take before the visitor gives up
 XSRF_COOKIE = "_streamlit_xsrf"
+
+
+def visiting(visit: Coroutine[Any, Any, T]) -> T:
+    """What a visit comes to, run in a thread of its own: a browser test may have left this one an event loop."""
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(asyncio.run, visit).result()
 
 
 class Visitor:

@@ -1,6 +1,5 @@
 """What `pip install .` gives: the wheel, unpacked into a folder of its own and used from another one."""
 
-import asyncio
 import json
 import os
 import subprocess
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.running_app import free_port, wait_until_healthy
-from scripts.simulated_visitor import Visitor
+from scripts.simulated_visitor import Visitor, visiting
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
@@ -137,7 +136,7 @@ def test_the_app_starts_from_any_folder_with_the_settings_that_ship(site, tmp_pa
         )  # fmt: skip
     try:
         wait_until_healthy(f"http://localhost:{port}", server)
-        assert asyncio.run(visit(f"http://localhost:{port}")) is False  # Streamlit's own setting is to report
+        assert visiting(visit(f"http://localhost:{port}")) is False  # Streamlit's own setting is to report
     finally:
         server.terminate()
         server.wait(timeout=20)

@@ -1,6 +1,7 @@
 """Generators of others: registered by a program or found in an installed package, with any number of workers."""
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -74,7 +75,7 @@ def test_a_generator_sees_the_pixels_it_asks_for(sees, shape):
 
 
 def test_names_are_taken_once_and_must_be_plain(fifth):
-    with pytest.raises(InputError, match="already is a generator 'quadrants'"):
+    with pytest.raises(InputError, match="There is a generator 'quadrants' already"):
         register(quadrants.GENERATOR)
     with pytest.raises(InputError, match="with the title 'SBN'"):
         register(replace(quadrants.GENERATOR, name="other", title="SBN"))
@@ -147,8 +148,10 @@ def test_broken_packages_cost_a_sentence_each_and_nothing_else(tmp_path, files):
     done = run(surroundings, "--list")
     assert done.returncode == 0
     assert done.stdout.count("\n") == 4
-    assert "The installed generator 'gone' can't be used (ModuleNotFoundError" in done.stderr
-    assert "'wrong' can't be used (TypeError: it is no Generator but of the type function)" in done.stderr
-    assert "'twice' can't be used (There already is a generator 'row'" in done.stderr
+    assert "The generator 'gone' of the package “plugged” is left out: No module named 'missing_module'" in done.stderr
+    assert re.search(
+        r"'wrong' of the package “plugged” is left out: <function quadrants at .*> is not a generator", done.stderr
+    )
+    assert "'twice' of the package “plugged” is left out: There is a generator 'row' already" in done.stderr
     made = run(surroundings, "--generator", "row", files[0])
     assert made.returncode == 0

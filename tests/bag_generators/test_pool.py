@@ -83,13 +83,14 @@ def test_tasks_are_asked_for_only_when_there_is_room(in_order):
     asked = []
 
     def tasks() -> Iterator[int]:
-        for i in range(30):
+        for i in range(200):
             asked.append(i)
             yield i
 
     results = in_processes(pool_tasks.square, tasks(), 2, in_order=in_order)
     next(results)
-    assert len(asked) <= 4
+    # In order, one worker may be far ahead while the other still starts; the window bounds how far.
+    assert len(asked) <= (pool._WINDOW * 2 + 1 if in_order else 4)
     results.close()
 
 

@@ -1,6 +1,5 @@
 """In odd surroundings it starts and predicts: another alphabet, no home, a strange clock, a read-only folder."""
 
-import asyncio
 import hashlib
 import json
 import os
@@ -15,7 +14,7 @@ from benchmarks.bench_load import tile_png
 from elimipl.config import Config
 from elimipl.training.loop import fit
 from scripts.running_app import running_app
-from scripts.simulated_visitor import Visitor
+from scripts.simulated_visitor import Visitor, visiting
 from tests.elimipl.toy_bags import toy_bags
 from ui.frame.log import timed
 
@@ -85,7 +84,7 @@ def test_the_app_serves_in_all_of_them_at_once_with_the_settings_that_ship(tmp_p
             return json.loads(await visitor.download("download-json")), visitor.usage_reported
 
     with running_app(log=log, environment=together, folder=LOCKED) as (address, _):
-        exported, reported = asyncio.run(visit(address))
+        exported, reported = visiting(visit(address))
     assert exported["picture"]["sha256"] == hashlib.sha256(tile).hexdigest()
     assert exported["notice"].startswith("For teaching and research")
     # The settings lie beside app.py and are found from any working folder.

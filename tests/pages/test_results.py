@@ -151,9 +151,9 @@ def test_without_results_one_sentence_says_how_to_get_them(tmp_path: Path, monke
     assert "python -m elimipl benchmark" in page.warning[0].value
 
 
-def test_a_damaged_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "benchmark.json").write_text(json.dumps({"cells": 3}))
     monkeypatch.setattr(choices, "RESULTS_FILE", tmp_path / "benchmark.json")
     page = open_page()
     assert not page.exception
-    assert "can't be read as a results file" in page.error[0].value.replace("\\", "")
+    assert "The entry “cells” of the results file" in page.error[0].value.replace("\\", "")

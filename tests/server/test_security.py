@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from benchmarks.bench_load import tile_png
 from scripts.running_app import running_app
-from scripts.simulated_visitor import XSRF_COOKIE, Visitor, put_file, xsrf_token
+from scripts.simulated_visitor import XSRF_COOKIE, Visitor, put_file, visiting, xsrf_token
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
@@ -53,7 +53,7 @@ def statuses(address: str, name: str = "tile.png", content: bytes = b"x") -> dic
             }
             return {case: put_file(url, name, content, headers) for case, headers in tokens.items()}
 
-    return asyncio.run(ask())
+    return visiting(ask())
 
 
 def test_only_an_upload_with_the_right_token_is_taken(served):
@@ -93,7 +93,7 @@ def with_upload_address(address: str, send: Callable[[str, str], int]) -> int:
             urls = await visitor.upload_address()
             return await asyncio.to_thread(send, urls.upload_url, visitor.xsrf)
 
-    return asyncio.run(ask())
+    return visiting(ask())
 
 
 def test_one_byte_above_the_cap_is_refused_by_the_server_before_it_is_sent(served):
@@ -147,7 +147,7 @@ def opening(address: str, **headers: str) -> str:
         except InvalidStatus as refusal:
             return str(refusal.response.status_code)
 
-    return asyncio.run(ask())
+    return visiting(ask())
 
 
 def test_pages_of_other_sites_open_no_websocket(served):
@@ -166,7 +166,7 @@ def test_a_foreign_page_makes_the_server_ask_nobody_outside(served):
         async with Visitor(served.address) as visitor:
             await visitor.run()
 
-    asyncio.run(visit())
+    visiting(visit())
     written = len(served.log.read_bytes())
     assert opening(served.address, Origin="https://elsewhere.example") == "403"
     log = served.log.read_bytes()[written:].decode()
@@ -236,7 +236,7 @@ def test_a_hostile_message_disturbs_nobody_else(served, what):
             await victim.choose("generator", "Row")
             return json.loads(await victim.download("download-json"))
 
-    exported = asyncio.run(both())
+    exported = visiting(both())
     assert exported["bag"]["generator"] == "row"
     assert served.process.poll() is None
 
@@ -254,7 +254,7 @@ def test_no_visitor_can_have_files_written_into_the_project(served):
             await visitor.send(request.SerializeToString())
             return (await visitor.receive("backend_operation_response")).backend_operation_response.error_msg
 
-    assert "not available" in asyncio.run(ask())
+    assert "not available" in visiting(ask())
     assert sorted(path.name for path in ROOT.iterdir()) == before
 
 
@@ -264,7 +264,7 @@ def test_usage_is_not_reported(served):
             await visitor.run()
             return visitor.usage_reported
 
-    assert asyncio.run(ask()) is False
+    assert visiting(ask()) is False
 
 
 def test_a_visitor_sees_nothing_of_an_error_in_the_code(tmp_path):
@@ -277,6 +277,6 @@ def test_a_visitor_sees_nothing_of_an_error_in_the_code(tmp_path):
                 await visitor.run()
 
         with pytest.raises(RuntimeError, match="the page failed") as shown:
-            asyncio.run(ask())
+            visiting(ask())
     assert "4711" not in str(shown.value)
     assert "secret" not in str(shown.value)

@@ -1,15 +1,14 @@
 """Several visitors at one server: each sees its own picture, result, map and file, whatever the others do."""
 
-import asyncio
 import hashlib
 import json
 
 from benchmarks.bench_load import crowd, tile_png
-from scripts.simulated_visitor import Visitor
+from scripts.simulated_visitor import Visitor, visiting
 
 
 def test_two_visitors_at_once_get_their_own_results(served):
-    seen = asyncio.run(crowd(served.address, [tile_png(11), tile_png(12)], rounds=4, thinking=(0.0, 0.05)))
+    seen = visiting(crowd(served.address, [tile_png(11), tile_png(12)], rounds=4, thinking=(0.0, 0.05)))
     assert seen.errors == []
     assert seen.foreign == 0
     assert len(seen.seconds["export"]) == 8
@@ -18,7 +17,7 @@ def test_two_visitors_at_once_get_their_own_results(served):
 def test_the_check_would_notice_the_picture_of_somebody_else(served, monkeypatch):
     own = hashlib.sha256
     monkeypatch.setattr("benchmarks.bench_load.hashlib.sha256", lambda data: own(data + b"other"))
-    seen = asyncio.run(crowd(served.address, [tile_png(13)], rounds=1, thinking=(0.0, 0.05)))
+    seen = visiting(crowd(served.address, [tile_png(13)], rounds=1, thinking=(0.0, 0.05)))
     assert seen.foreign == 1
 
 
@@ -32,7 +31,7 @@ def test_a_file_waits_to_be_fetched_though_others_go_on_working(served):
                 await other.choose("generator", generator)
             return await visitor.fetch(url)
 
-    assert json.loads(asyncio.run(visit()))["bag"]["generator"] == "sbn"
+    assert json.loads(visiting(visit()))["bag"]["generator"] == "sbn"
 
 
 def test_the_picture_taken_away_is_the_map_that_is_shown(served):
@@ -45,7 +44,7 @@ def test_the_picture_taken_away_is_the_map_that_is_shown(served):
             await visitor.choose("map", "Attention")
             return attention, influence, await visitor.download("download-png")
 
-    attention, influence, again = asyncio.run(visit())
+    attention, influence, again = visiting(visit())
     assert attention != influence
     assert attention == again
 
@@ -58,7 +57,7 @@ def test_the_log_tells_of_the_visits_in_lines_of_json(served):
             await visitor.download("download-csv")
 
     before = len(served.log.read_text(encoding="utf-8"))
-    asyncio.run(visit())
+    visiting(visit())
     written = served.log.read_text(encoding="utf-8")[before:]
     lines = [json.loads(line) for line in written.splitlines() if line.startswith("{")]
     sha = hashlib.sha256(tile_png(14)).hexdigest()[:12]

@@ -72,7 +72,7 @@ def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, fl
     if uses(method, "gamma"):
         settings["gamma"] = _number(texts.GAMMA_LABEL, "gamma", 0.0, 20.0, 1.0, 0.1, "%.2f")
     if LOSSES:
-        settings["loss"] = st.selectbox(texts.OWN_LOSS_LABEL, [CLI, *LOSSES], key="train_loss", bind="query-params")
+        settings["loss"] = choices.one_of(texts.OWN_LOSS_LABEL, [CLI, *LOSSES], "train_loss", CLI, shape="list")
     settings["seed"] = _number(texts.SEED_LABEL, "seed", 0, 9999, 0, 1)
     slow = choices.switch(texts.PACE_LABEL, "train_slow", on=True, help=texts.PACE_HELP)
     with st.expander(texts.MORE_LABEL, icon=":material/tune:"):

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from elimipl.model import scaling
 from elimipl.model.scaling import ROBUST_LIMIT, fit_scaler
-from elimipl.training import scaling
 
 ROOT = Path(__file__).resolve().parents[3]
 RNG = np.random.default_rng(0)
