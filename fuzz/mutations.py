@@ -50,18 +50,18 @@ def _changed_bytes(data: bytes, rng: Random) -> bytes:
     changed = bytearray(data)
     for _ in range(rng.randint(1, 6)):
         end = rng.choice([min(160, len(changed)), len(changed)])
-        place = rng.randint(0, max(end - 1, 0))
+        position = rng.randint(0, max(end - 1, 0))
         way = rng.choice(("set", "set", "set", "number", "number", "cut", "insert", "remove"))
         if way == "set":
-            changed[place : place + 1] = rng.randbytes(1)
+            changed[position : position + 1] = rng.randbytes(1)
         elif way == "number":
-            changed[place : place + 4] = struct.pack(rng.choice("<>") + "I", rng.choice(NUMBERS))
+            changed[position : position + 4] = struct.pack(rng.choice("<>") + "I", rng.choice(NUMBERS))
         elif way == "cut":
-            del changed[place + 1 :]
+            del changed[position + 1 :]
         elif way == "insert":
-            changed[place:place] = rng.randbytes(rng.randint(1, 40))
+            changed[position:position] = rng.randbytes(rng.randint(1, 40))
         else:
-            del changed[place : place + rng.randint(1, 40)]
+            del changed[position : position + rng.randint(1, 40)]
     return bytes(changed)
 
 

@@ -20,7 +20,7 @@ from elimipl.benchmark.cells import CROWD, Cell
 from elimipl.benchmark.prepared import Prepared
 from elimipl.benchmark.rebuilt import SOURCES, find_raw
 from elimipl.benchmark.session import config_of
-from elimipl.benchmark.sources import USUAL_PLACES, Places
+from elimipl.benchmark.sources import USUAL_FOLDERS, DataFolders
 from elimipl.benchmark.tasks import Task, run_tasks
 from elimipl.benchmark.tile_bags import prepare_tiles
 from elimipl.training.splits import stratified_splits
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of the raw data (default: data)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="runs side by side")
     arguments = parser.parse_args()
-    folders = (arguments.data, *USUAL_PLACES) if arguments.data else USUAL_PLACES
+    folders = (arguments.data, *USUAL_FOLDERS) if arguments.data else USUAL_FOLDERS
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     for task, outcome in run_tasks(_tasks(folders, results), arguments.workers):
         name = task.bags["name"]
@@ -83,7 +83,7 @@ def _bags(cell: Cell, folders: tuple[Path, ...], splits: int) -> Prepared:
     if cell.data in SOURCES:
         dataset = SOURCES[cell.data].build(find_raw(cell.data, folders), r=cell.r, seed=SEED)
         return Prepared(dataset, stratified_splits(dataset.labels, splits, seed=SEED))
-    dataset = prepare_tiles(cell.data, folders, Places().kept).dataset
+    dataset = prepare_tiles(cell.data, folders, DataFolders().kept).dataset
     return Prepared(dataset, stratified_splits(dataset.labels, splits, seed=SEED, groups=dataset.groups), crowd=True)
 
 

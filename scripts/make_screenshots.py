@@ -37,8 +37,8 @@ def main() -> None:
     with sync_playwright() as playwright, running_app() as (address, _):
         browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_ARGUMENTS))
         page = browser.new_page(viewport={"width": 1440, "height": 1050})
-        for name, place in SHOTS.items():
-            take(page, address + place, FOLDER / f"{name}.png")
+        for name, path in SHOTS.items():
+            take(page, address + path, FOLDER / f"{name}.png")
             print(f"{name}.png")
         browser.close()
 

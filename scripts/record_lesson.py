@@ -80,19 +80,19 @@ def watch_attention(train: BagDataset, held_out: BagDataset, shown: Sequence[int
         epochs.append(epoch)
         accuracy.append(_rounded(outputs.accuracy(held_out.labels)))
         of_bags = np.split(outputs.attention, held_out.offsets[1:-1])
-        for place, bag in enumerate(shown):
-            attention[place].append(_rounded(of_bags[bag]))
-            probabilities[place].append(_rounded(outputs.probabilities[bag]))
+        for row, bag in enumerate(shown):
+            attention[row].append(_rounded(of_bags[bag]))
+            probabilities[row].append(_rounded(outputs.probabilities[bag]))
     truths = np.split(held_out.instance_truth, held_out.offsets[1:-1])
     bags = [
         {
             "name": held_out.names[bag],
             "true": int(held_out.labels[bag]),
             "truth": truths[bag].astype(int).tolist(),
-            "attention": attention[place],
-            "probabilities": probabilities[place],
+            "attention": attention[row],
+            "probabilities": probabilities[row],
         }
-        for place, bag in enumerate(shown)
+        for row, bag in enumerate(shown)
     ]
     return {"epochs": epochs, "held_out_accuracy": accuracy, "labels": list(train.label_space.names), "bags": bags}
 
@@ -149,12 +149,12 @@ def record_curve(seeds: Sequence[int]) -> dict[str, Any]:
     ambiguity = list(range(len(TARGETS) - 1))
     accuracy: dict[str, list[list[float]]] = {name: [[] for _ in ambiguity] for name in CURVE_METHODS}
     for seed in seeds:
-        for place, r in enumerate(ambiguity):
+        for row, r in enumerate(ambiguity):
             train, held_out = digit_bags(r, seed)
             for name, changes in CURVE_METHODS.items():
                 fitted = fit(train, CURVE_CONFIG.replace(seed=seed, **changes), device="cpu")
-                accuracy[name][place].append(_rounded(fitted.predict(held_out).accuracy(held_out.labels)))
-            print(f"seed {seed}, r = {r}: {[accuracy[name][place][-1] for name in accuracy]}", flush=True)
+                accuracy[name][row].append(_rounded(fitted.predict(held_out).accuracy(held_out.labels)))
+            print(f"seed {seed}, r = {r}: {[accuracy[name][row][-1] for name in accuracy]}", flush=True)
     about = (
         f"{len(train)} training and {len(held_out)} held-out digit bags (held out: bags of other pictures of digits); "
         f"data and training seeds {', '.join(map(str, seeds))}; {_settings(CURVE_CONFIG)}; last epoch, no choosing."

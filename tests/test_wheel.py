@@ -81,7 +81,7 @@ from bag_generators.assets import INSTALLED, PROJECT, WORK
 from bag_generators.tissue.samples import SAMPLES_FOLDER
 from elimipl import doctor
 from elimipl.benchmark.records import FILE, RESULTS
-from elimipl.benchmark.sources import Places
+from elimipl.benchmark.sources import DataFolders
 from elimipl.cards.files import SHIPPED
 from elimipl.data.shipped import BAGS_FOLDER
 from elimipl.training.trajectories import TRAJECTORIES_FOLDER
@@ -91,7 +91,7 @@ from ui.lesson.recorded import RECORDED_FILE
 found = [PROJECT, SAMPLES_FOLDER, RESULTS / FILE, SHIPPED, BAGS_FOLDER, TRAJECTORIES_FOLDER, ICON, LESSON_FILE,
          RECORDED_FILE]
 assert INSTALLED and doctor.INSTALLED and doctor.ROOT == PROJECT
-print(json.dumps([str(path) for path in found if path.exists()] + [str(WORK), str(Places().kept)]))
+print(json.dumps([str(path) for path in found if path.exists()] + [str(WORK), str(DataFolders().kept)]))
 """
     ended = run("-c", program)
     assert ended.returncode == 0, ended.stderr

@@ -54,10 +54,10 @@ def findings() -> tuple[Check, ...]:
 
 def _without_paths(text: str) -> str:
     """Visitors need not know where on the machine the app lies."""
-    places = {str(ROOT): "the app's folder", tempfile.gettempdir(): "the folder for temporary files"}
-    places[str(Path.cwd())] = "the working folder"
-    for path in sorted(places, key=len, reverse=True):
-        text = text.replace(f"the folder {path}", places[path]).replace(path, places[path])
+    folders = {str(ROOT): "the app's folder", tempfile.gettempdir(): "the folder for temporary files"}
+    folders[str(Path.cwd())] = "the working folder"
+    for path in sorted(folders, key=len, reverse=True):
+        text = text.replace(f"the folder {path}", folders[path]).replace(path, folders[path])
     return text
 
 

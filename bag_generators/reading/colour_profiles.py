@@ -124,8 +124,8 @@ def _check(content: bytes) -> None:
     if tags > MOST_PROFILE_TAGS:
         raise ValueError("too many tags")
     for i in range(tags):
-        _, place, _ = struct.unpack_from(">4sII", content, 132 + 12 * i)
-        if content[place : place + 4] in _ENDLESS_KINDS:
+        _, offset, _ = struct.unpack_from(">4sII", content, 132 + 12 * i)
+        if content[offset : offset + 4] in _ENDLESS_KINDS:
             raise ValueError("a kind of tag that is not read")
 
 

@@ -66,11 +66,11 @@ def _xyz(values: np.ndarray) -> bytes:
 
 
 def _packed(tags: dict[bytes, bytes]) -> bytes:
-    place = 128 + 4 + 12 * len(tags)
+    offset = 128 + 4 + 12 * len(tags)
     table, body = struct.pack(">I", len(tags)), b""
     for name, content in tags.items():
-        table += struct.pack(">4sII", name, place + len(body), len(content))
+        table += struct.pack(">4sII", name, offset + len(body), len(content))
         body += content + b"\0" * (-len(content) % 4)
-    head = struct.pack(">I4sI4s4s4s", place + len(body), bytes(4), 0x04300000, b"mntr", b"RGB ", b"XYZ ")
+    head = struct.pack(">I4sI4s4s4s", offset + len(body), bytes(4), 0x04300000, b"mntr", b"RGB ", b"XYZ ")
     head += bytes(12) + b"acsp" + bytes(28) + _fixed(*_D50)
     return head.ljust(128, b"\0") + table + body

@@ -40,13 +40,13 @@ def for_pillow(page: Directory) -> bytes:
         tags.remove(_PLANES)  # one plane is no planes; Pillow takes its values for half as long
     size = page.entry_size
     entries = b"".join(page.data[page.tags[tag].start : page.tags[tag].start + size] for tag in sorted(tags))
-    number, place = ("Q", "Q") if page.big else ("H", "I")
+    number, offset = ("Q", "Q") if page.big else ("H", "I")
     head = page.data[:8] if page.big else page.data[:4]
-    first = struct.calcsize("=" + place) + len(head)
+    first = struct.calcsize("=" + offset) + len(head)
     at = len(page.data) + len(page.data) % 2
-    directory = struct.pack(page.order + number, len(tags)) + entries + struct.pack(page.order + place, 0)
+    directory = struct.pack(page.order + number, len(tags)) + entries + struct.pack(page.order + offset, 0)
     return b"".join(
-        [head, struct.pack(page.order + place, at), page.data[first:], b"\0" * (at - len(page.data)), directory]
+        [head, struct.pack(page.order + offset, at), page.data[first:], b"\0" * (at - len(page.data)), directory]
     )
 
 

@@ -81,10 +81,10 @@ def directories(data: bytes) -> Iterator[Directory]:
     """The pages of a TIFF or BigTIFF in order, each once; the walk ends where the chain ends or leaves the file."""
     order = "<" if data[:2] == b"II" else ">"
     big = 43 in data[2:4]
-    number, place, entry, first = ("Q", "Q", 20, 8) if big else ("H", "I", 12, 4)
+    number, offset, entry, first = ("Q", "Q", 20, 8) if big else ("H", "I", 12, 4)
     seen: set[int] = set()
     try:
-        (position,) = struct.unpack_from(order + place, data, first)
+        (position,) = struct.unpack_from(order + offset, data, first)
         while position and position not in seen:
             seen.add(position)
             (entries,) = struct.unpack_from(order + number, data, position)
@@ -92,6 +92,6 @@ def directories(data: bytes) -> Iterator[Directory]:
             if start + entry * entries > len(data):
                 return
             yield Directory(data, order, big, start, entries)
-            (position,) = struct.unpack_from(order + place, data, start + entry * entries)
+            (position,) = struct.unpack_from(order + offset, data, start + entry * entries)
     except (struct.error, OverflowError):  # beyond the end of the file
         return

@@ -14,15 +14,15 @@ from elimipl.benchmark.prepared import Prepared
 from elimipl.benchmark.rebuilt import SOURCES, find_raw, prepare_rebuilt
 from elimipl.benchmark.tile_bags import Progress, find_tile_folder, prepare_tiles
 
-USUAL_PLACES = (WORK / "data", WORK.parent / "shared" / "data", Path("/usr/share/datasets"))
+USUAL_FOLDERS = (WORK / "data", WORK.parent / "shared" / "data", Path("/usr/share/datasets"))
 """Looked through for raw data after the folder a person gives."""
 
 
 @dataclass(frozen=True)
-class Places:
+class DataFolders:
     """Where things lie on this machine."""
 
-    data: tuple[Path, ...] = USUAL_PLACES
+    data: tuple[Path, ...] = USUAL_FOLDERS
     mat: Path | None = None
     kept: Path = field(default=WORK / "runs" / "benchmark_bags")
 
@@ -37,13 +37,13 @@ class Places:
         return find_mat(cell, self.mat)
 
 
-def available(cells: Iterable[Cell], places: Places) -> tuple[list[Cell], list[str]]:
+def available(cells: Iterable[Cell], folders: DataFolders) -> tuple[list[Cell], list[str]]:
     """The cells whose raw data is there; and a sentence for each data set that is missing."""
     found: list[Cell] = []
     missing: dict[str, None] = {}
     for cell in cells:
         try:
-            places.of(cell)
+            folders.of(cell)
             found.append(cell)
         except InputError as error:
             missing[str(error)] = None
@@ -53,9 +53,9 @@ def available(cells: Iterable[Cell], places: Places) -> tuple[list[Cell], list[s
 class Shelf:
     """Hands out the bags of cells and keeps the last ones: a run takes cells with the same bags one after the other."""
 
-    def __init__(self, places: Places, progress: Progress | None = None) -> None:
+    def __init__(self, folders: DataFolders, progress: Progress | None = None) -> None:
         """`progress` hears of tiles that have to be made into bags first."""
-        self._places, self._progress = places, progress
+        self._folders, self._progress = folders, progress
         self._last: tuple[Cell, Prepared] | None = None
 
     def bags_of(self, cell: Cell) -> Prepared:
@@ -66,9 +66,9 @@ class Shelf:
         return self._last[1]
 
     def _prepare(self, bags: Cell) -> Prepared:
-        places = self._places
+        folders = self._folders
         if bags.data in SOURCES:
-            return prepare_rebuilt(bags, places.data)
-        if bags.data.startswith("authors-") and places.mat is not None:
-            return prepare_authors(bags, places.mat)
-        return prepare_tiles(bags.data, places.data, places.kept, self._progress)
+            return prepare_rebuilt(bags, folders.data)
+        if bags.data.startswith("authors-") and folders.mat is not None:
+            return prepare_authors(bags, folders.mat)
+        return prepare_tiles(bags.data, folders.data, folders.kept, self._progress)

@@ -80,7 +80,7 @@ def fit_temperature(probabilities: np.ndarray, labels: np.ndarray) -> float:
 
     # The score has one valley in practice, but nothing proves it: look everywhere first, then closely.
     grid = np.linspace(np.log(LOWEST_TEMPERATURE), np.log(HIGHEST_TEMPERATURE), 93)
-    best = int(np.argmin([brier(place) for place in grid]))
+    best = int(np.argmin([brier(point) for point in grid]))
     around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     found = minimize_scalar(brier, bounds=around, method="bounded", options={"xatol": 1e-6})
     return float(np.clip(np.exp(found.x), LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE))
@@ -119,8 +119,8 @@ def _inner_edges(confidence: np.ndarray) -> np.ndarray:
     if len(confidence) >= CASES_FOR_EQUAL_WIDTH:
         return np.linspace(0, 1, BINS + 1)[1:-1]
     bins = int(np.clip(len(confidence) // CASES_PER_BIN, 1, BINS))
-    places = np.arange(1, bins) * len(confidence) // bins - 1
-    return np.unique(np.sort(confidence)[places])
+    positions = np.arange(1, bins) * len(confidence) // bins - 1
+    return np.unique(np.sort(confidence)[positions])
 
 
 def _checked(probabilities: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -33,12 +33,12 @@ def weights_path(card: Card, folder: Path | None = None) -> Path:
 
 def card_paths(folder: Path | None = None) -> dict[str, Path]:
     """The cards of a folder (default: the models that ship) by model id, in order of their ids."""
-    place = folder or SHIPPED
-    if folder is None and not place.is_dir():
+    models = folder or SHIPPED
+    if folder is None and not models.is_dir():
         raise InputError("The folder of the models that ship, assets/models, is missing.", _RESTORE)
-    if not place.is_dir():
-        raise InputError(f"There is no folder of models “{place}”.", "Check the name.")
-    return {path.stem: path for path in sorted(place.glob("*.json")) if path.is_file()}
+    if not models.is_dir():
+        raise InputError(f"There is no folder of models “{models}”.", "Check the name.")
+    return {path.stem: path for path in sorted(models.glob("*.json")) if path.is_file()}
 
 
 def find_card(model_id: str, folder: Path | None = None) -> Path:

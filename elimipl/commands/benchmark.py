@@ -21,7 +21,7 @@ from elimipl.benchmark.cells import DATA, SPLITS, VIEWS, Cell, study_cells
 from elimipl.benchmark.records import FILE, Records
 from elimipl.benchmark.report import write_report
 from elimipl.benchmark.session import Session, to_do
-from elimipl.benchmark.sources import USUAL_PLACES, Places, Shelf, available
+from elimipl.benchmark.sources import USUAL_FOLDERS, DataFolders, Shelf, available
 from elimipl.commands import STOPPED, arguments
 from elimipl.methods import METHODS
 from elimipl.model.device import resolve_device
@@ -52,14 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run what is missing; exit code 1 when a split failed or a cell had to be skipped, each with a sentence."""
     wanted = _wanted(args)
-    places = Places((args.data, *USUAL_PLACES) if args.data else USUAL_PLACES, args.mat)
-    cells, missing = available(wanted, places)
+    folders = DataFolders((args.data, *USUAL_FOLDERS) if args.data else USUAL_FOLDERS, args.mat)
+    cells, missing = available(wanted, folders)
     for reason in missing:
         print(f"{reason} Its cells are skipped.", file=sys.stderr)
     if not cells:
         raise InputError("Nothing of what was asked for can be run.", "Ask for other cells, or get the data.")
     records, report = Records(args.results / FILE), args.results / "benchmark.md"
-    session = Session(records, Shelf(places, _TileProgress(args)), args.workers, args.device)
+    session = Session(records, Shelf(folders, _TileProgress(args)), args.workers, args.device)
     todo, every = to_do(cells, args.splits, records), len(cells) * args.splits
     written = time.monotonic()
     with arguments.progress_bar(args, every, "benchmark", "split") as bar:

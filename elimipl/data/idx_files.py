@@ -60,10 +60,10 @@ def _values(file: BinaryIO | gzip.GzipFile, path: Path, dims: int) -> np.ndarray
 
 def _find(folder: Path, stem: str, kind: str, subfolders: tuple[str, ...]) -> Path:
     names = [f"{stem}{dot}{kind}-ubyte{packed}" for dot in "-." for packed in ("", ".gz")]
-    for place in (folder, folder / "raw", *(folder / sub for sub in subfolders)):
+    for searched in (folder, folder / "raw", *(folder / sub for sub in subfolders)):
         for name in names:
-            if (place / name).is_file():
-                return place / name
+            if (searched / name).is_file():
+                return searched / name
     raise InputError(
         f"There is no “{names[0]}” (or “{names[1]}”) in “{folder}”.",
         "Give the folder of the idx files or the one that torchvision.datasets downloaded to.",

@@ -63,15 +63,15 @@ def load_splits(folder: str | Path, bags: int) -> list[Split]:
     `folder` holds them itself or in a folder `index`. Bag numbers are turned to count from 0.
     """
     folder = Path(folder)
-    place = folder / "index" if (folder / "index").is_dir() else folder
+    index_folder = folder / "index" if (folder / "index").is_dir() else folder
     splits: list[Split] = []
-    while (path := place / f"index{len(splits) + 1}.mat").is_file():
+    while (path := index_folder / f"index{len(splits) + 1}.mat").is_file():
         train, test = (_bag_numbers(path, name, bags) for name in ("trainIndex", "testIndex"))
         if np.intersect1d(train, test).size:
             raise InputError(f"“{path}” trains and tests on the same bag.", "Check the split file.")
         splits.append((train, test))
     if not splits:
-        raise InputError(f"There is no “index1.mat” in “{place}”.", "Give the folder of the split files.")
+        raise InputError(f"There is no “index1.mat” in “{index_folder}”.", "Give the folder of the split files.")
     return splits
 
 

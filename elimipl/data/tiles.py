@@ -35,9 +35,9 @@ def find_tiles(folder: str | Path, label_space: LabelSpace | None = None) -> tup
     classes = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     space = label_space or space_of([path.name for path in classes], str(folder), folder.name)
     paths, labels = [], []
-    for place in classes:
-        label = space.index(place.name)
-        pictures = sorted(path for path in place.rglob("*") if _is_picture(path))
+    for class_folder in classes:
+        label = space.index(class_folder.name)
+        pictures = sorted(path for path in class_folder.rglob("*") if _is_picture(path))
         paths += pictures
         labels += [label] * len(pictures)
     if not paths:

@@ -132,17 +132,17 @@ def fit(
     regression is exact, and why. On a CPU the same seed always gives the same result.
     """
     with one_thread(), threadpool_limits(1):
-        place = resolve_device(device, "float64")
+        on_device = resolve_device(device, "float64")
         sample = min(config.kernel_instances, len(dataset.instances))
         _check_memory(sample)
         scaler = fit_scaler(dataset.instances, config.scaling)
         instances = scaler.transform(dataset.instances)
         points, note = _inducing_points(instances, dataset.n_classes + 1, config)
-        x = torch.from_numpy(instances).to(place)
-        candidates = augmented_candidates(dataset).to(place)
+        x = torch.from_numpy(instances).to(on_device)
+        candidates = augmented_candidates(dataset).to(on_device)
         prior, history = _fit_prior(x, candidates, config, on_epoch, should_stop)
         targets, variances = log_normal_targets(initial_concentrations(candidates, config.epsilon))
-        posterior = Posterior(prior, torch.from_numpy(points).to(place), x, targets, variances)
+        posterior = Posterior(prior, torch.from_numpy(points).to(on_device), x, targets, variances)
     fitted_on = f"The kernel was fitted on {sample:,} of {len(x):,} instances in {len(history)} epochs."
     return FittedMiplgp(posterior, prior, scaler, config, tuple(history), (note, fitted_on))
 

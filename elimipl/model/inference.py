@@ -39,9 +39,9 @@ def infer(
             f"The model reads instances of {network.dim} features, but these have shape {instances.shape}.",
             "Use bags made by the generator the model was trained on.",
         )
-    place = network.embed.weight
-    scaled = scaler.transform(instances, str(place.dtype).removeprefix("torch."))
-    bags = PackedBags.pack(scaled, np.asarray(sizes, np.int64), place.dtype, place.device)
+    weight = network.embed.weight
+    scaled = scaler.transform(instances, str(weight.dtype).removeprefix("torch."))
+    bags = PackedBags.pack(scaled, np.asarray(sizes, np.int64), weight.dtype, weight.device)
     return infer_packed(network, bags, embeddings=embeddings)
 
 

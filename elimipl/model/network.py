@@ -128,10 +128,10 @@ def _extracted_width(extractor: str, dim: int) -> int:
 def _tried_width(extractor: nn.Module, dim: int, dtype: torch.dtype) -> int:
     """Features an instance has after a module that somebody gives, found by trying it on two instances of zeros."""
     training = extractor.training
-    place = next(iter(extractor.parameters()), torch.empty(0)).device
+    on_device = next(iter(extractor.parameters()), torch.empty(0)).device
     try:
         with torch.no_grad():
-            tried = extractor.eval()(torch.zeros(2, dim, dtype=dtype, device=place))
+            tried = extractor.eval()(torch.zeros(2, dim, dtype=dtype, device=on_device))
     except (RuntimeError, ValueError, TypeError, IndexError) as error:
         raise InputError(
             f"The extractor can't read instances of {dim} features: {error}.",

@@ -93,8 +93,8 @@ def fit(
         check_loss(config.loss)
         loss = LOSSES[config.loss]
     with one_thread():
-        place = resolve_device(device, config.dtype)
-        network = build_network(config, dataset.dim, dataset.n_classes, extractor).to(place)
+        on_device = resolve_device(device, config.dtype)
+        network = build_network(config, dataset.dim, dataset.n_classes, extractor).to(on_device)
         by_hand = extractor is None and loss is None and not plain
         steps = FastSteps(network, config) if by_hand else PlainSteps(network, config, loss)
         run = _Run(dataset, config, held_out, network, steps)

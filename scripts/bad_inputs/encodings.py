@@ -47,10 +47,10 @@ def cut(data: bytes, share: float) -> bytes:
     return data[: int(len(data) * share)]
 
 
-def flipped(data: bytes, place: float) -> bytes:
+def flipped(data: bytes, position: float) -> bytes:
     """One byte changed."""
     changed = bytearray(data)
-    changed[int(len(data) * place)] ^= 0x55
+    changed[int(len(data) * position)] ^= 0x55
     return bytes(changed)
 
 
@@ -98,7 +98,7 @@ def jpeg_with(segment: bytes, times: int) -> bytes:
 def jpeg_of_scans(times: int) -> bytes:
     """A progressive JPEG in which one scan comes again and again."""
     data = encoded("JPEG", tissue().convert("L"), progressive=True)
-    starts = [place for place in range(len(data)) if data[place : place + 2] == b"\xff\xda"]
+    starts = [position for position in range(len(data)) if data[position : position + 2] == b"\xff\xda"]
     return data[: starts[1]] + data[starts[1] : starts[2]] * times + data[starts[2] :]
 
 
@@ -157,14 +157,14 @@ def tiff_with_entries(data: bytes, more: list[tuple[int, int, int, Any]]) -> byt
     start = struct.unpack_from("<I", data, 4)[0]
     count = struct.unpack_from("<H", data, start)[0]
     entries = [struct.unpack_from("<HHII", data, start + 2 + 12 * i) for i in range(count)]
-    place, behind = len(data), []
+    position, behind = len(data), []
     for tag, kind, length, value in more:
         if isinstance(value, bytes):
             behind.append(value)
-            place, value = place + len(value), place
+            position, value = position + len(value), position
         entries.append((tag, kind, length, entries[-1][3] if value is None else value))
     table = struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *entry) for entry in sorted(entries))
-    return data[:4] + struct.pack("<I", place) + b"".join([data[8:], *behind, table, bytes(4)])
+    return data[:4] + struct.pack("<I", position) + b"".join([data[8:], *behind, table, bytes(4)])
 
 
 def zipped(name: str = "word/document.xml") -> bytes:

@@ -64,11 +64,11 @@ def tiff_of_shared_strips(kilobytes: int) -> bytes:
     entries = [(256, 4, 1, 64), (257, 4, 1, 2000), (258, 3, 1, 8), (259, 3, 1, 32_773), (262, 3, 1, 1), (277, 3, 1, 1)]
     entries += [(278, 4, 1, 1)]
     after = 8 + 2 + 12 * (len(entries) + 2) + 4
-    places = struct.pack("<I", after + 16_000) * 2000
+    offsets = struct.pack("<I", after + 16_000) * 2000
     lengths = struct.pack("<I", len(nothing)) * 2000
     entries = sorted([*entries, (273, 4, 2000, after), (279, 4, 2000, after + 8000)])
     table = struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *entry) for entry in entries)
-    return b"II*\0\x08\0\0\0" + table + bytes(4) + places + lengths + nothing
+    return b"II*\0\x08\0\0\0" + table + bytes(4) + offsets + lengths + nothing
 
 
 def profile_of_endless_elements(count: int = 20_000) -> bytes:
@@ -76,10 +76,10 @@ def profile_of_endless_elements(count: int = 20_000) -> bytes:
     table = b"clut" + bytes(4) + struct.pack(">HH", 3, 3) + bytes([33] * 3).ljust(16, b"\0") + bytes(4 * 3 * 33**3)
     head = b"mpet" + bytes(4) + struct.pack(">HHI", 3, 3, count)
     content = head + struct.pack(">II", len(head) + 8 * count, len(table)) * count + table
-    place = 128 + 4 + 12
+    offset = 128 + 4 + 12
     profile = bytearray(DISPLAY_P3[:128])
-    struct.pack_into(">I", profile, 0, place + len(content))
-    return bytes(profile) + struct.pack(">I4sII", 1, b"D2B1", place, len(content)) + content
+    struct.pack_into(">I", profile, 0, offset + len(content))
+    return bytes(profile) + struct.pack(">I4sII", 1, b"D2B1", offset, len(content)) + content
 
 
 def ink_profile() -> bytes:
@@ -105,7 +105,7 @@ def motion_photo() -> bytes:
 def scans_of_a_large_picture(scans: int = 60) -> bytes:
     """A small progressive JPEG that has to be walked through as often as it has scans."""
     data = encoded("JPEG", Image.new("L", (7000, 5000), 200), progressive=True)
-    starts = [place for place in range(len(data) - 1) if data[place : place + 2] == b"\xff\xda"]
+    starts = [offset for offset in range(len(data) - 1) if data[offset : offset + 2] == b"\xff\xda"]
     return data[: starts[1]] + data[starts[1] : starts[2]] * scans + data[starts[2] :]
 
 

@@ -24,9 +24,9 @@ def show_comparison(comparison: Comparison) -> None:
     methods = (comparison.left, comparison.right)
     # One colour scale for both, so that the two maps can be compared.
     highest = max(float(comparison.attention(method, epoch).max()) for method in methods)
-    for place, (column, method) in enumerate(zip(st.columns(2, gap="large"), methods, strict=True)):
+    for side, (column, method) in enumerate(zip(st.columns(2, gap="large"), methods, strict=True)):
         with column:
-            _show_side(comparison, method, epoch, highest, f"side-{place}")
+            _show_side(comparison, method, epoch, highest, f"side-{side}")
     _show_all(comparison, epoch)
 
 

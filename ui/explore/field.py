@@ -52,16 +52,16 @@ def _tile_size(image: TissueImage, known: float | None) -> int:
 
 
 def _position(image: TissueImage, size: int) -> tuple[int, int]:
-    places = []
+    corner = []
     for key, label, length in (("x", texts.LEFT_LABEL, image.width), ("y", texts.TOP_LABEL, image.height)):
         room = length - size
         if st.session_state.get(key, 0) > room:
             st.session_state[key] = room
         if room == 0:
-            places.append(0)
+            corner.append(0)
             continue
-        places.append(choices.slider(label, 0, room, room // 2, key))
-    return places[0], places[1]
+        corner.append(choices.slider(label, 0, room, room // 2, key))
+    return corner[0], corner[1]
 
 
 def _offer_all_tiles(image: TissueImage, size: int, predictor: Predictor) -> None:

@@ -99,8 +99,8 @@ def show_figure_five(analysis: Analysis, scores: np.ndarray, title: str) -> None
     order = np.argsort(-scores)
     extremes = min(EXTREMES, len(scores) // 2)
     ends = [("highest", order[:extremes]), ("lowest", order[::-1][:extremes])]
-    for (name, members), place in zip(ends, st.columns(2), strict=True):
-        with place:
+    for (name, members), column in zip(ends, st.columns(2), strict=True):
+        with column:
             st.caption(f"{name} {title}")
             for column, index in zip(st.columns(EXTREMES), members.tolist(), strict=False):
                 with column:

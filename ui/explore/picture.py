@@ -62,8 +62,8 @@ def _choose_sample(samples: dict[str, Sample], disabled: bool) -> Sample:
 
 def _gallery(samples: dict[str, Sample]) -> None:
     columns = st.columns(3)
-    for place, sample in enumerate(samples.values()):
-        with columns[place % 3]:
+    for number, sample in enumerate(samples.values()):
+        with columns[number % 3]:
             # As they are: Streamlit would turn them all into JPEGs each time the page is run.
             st.image(str(sample.folder / sample.file), width="stretch", output_format="PNG", alt=sample.title)
             st.button(

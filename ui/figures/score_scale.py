@@ -25,9 +25,9 @@ class ColouredScores:
 
     def ticks(self, count: int = 5) -> tuple[list[float], list[str]]:
         """Even places on the colour scale and the raw scores they stand for."""
-        places = np.linspace(self.low, 1.0, count)
-        sizes = np.copysign(self._size_at(np.abs(places)), places)
-        return places.tolist(), [f"{size:.4g}" for size in sizes]
+        positions = np.linspace(self.low, 1.0, count)
+        sizes = np.copysign(self._size_at(np.abs(positions)), positions)
+        return positions.tolist(), [f"{size:.4g}" for size in sizes]
 
     def _size_at(self, strength: np.ndarray) -> np.ndarray:
         start, end = self.reach

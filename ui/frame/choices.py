@@ -36,8 +36,8 @@ def one_of(
     look["label_visibility"] = "collapsed" if label_hidden else "visible"
     chosen: T | None
     if shape == "list":
-        place = list(options).index(instead)
-        chosen = st.selectbox(label, options, place, format_func=title, key=key, **_BOUND, **look)
+        start_index = list(options).index(instead)
+        chosen = st.selectbox(label, options, start_index, format_func=title, key=key, **_BOUND, **look)
     else:
         widget = st.segmented_control if shape == "buttons" else st.pills
         look = {"required": True, "wrap": True, "format_func": title, **look}

@@ -35,8 +35,8 @@ def download_button(
             content = build()
         data = content.encode() if isinstance(content, str) else content
         if exists():
-            place = f"download {file_name}"
-            get_instance().media_file_mgr.add(data, mime, place, file_name, is_for_static_download=True)
+            coordinates = f"download {file_name}"
+            get_instance().media_file_mgr.add(data, mime, coordinates, file_name, is_for_static_download=True)
         return data
 
     def built_for_visitor() -> bytes:

@@ -16,16 +16,16 @@ def show_step_list(progress: Progress) -> None:
         return
     st.subheader(texts.STEPS_HEADING, divider="gray")
     with st.container(gap="xxsmall"):
-        for place, step in enumerate(progress.steps):
-            here = place == progress.place
+        for position, step in enumerate(progress.steps):
+            here = position == progress.position
             icon = DONE_ICON if step.id in progress.done else HERE_ICON if here else OPEN_ICON
-            title = f"**{place + 1} {step.title}**" if here else f"{place + 1} {step.title}"
-            st.button(title, key=f"go-{step.id}", icon=icon, type="tertiary", on_click=partial(progress.go, place))
+            title = f"**{position + 1} {step.title}**" if here else f"{position + 1} {step.title}"
+            st.button(title, key=f"go-{step.id}", icon=icon, type="tertiary", on_click=partial(progress.go, position))
 
 
 def show_text(progress: Progress) -> None:
     """Title and explanation of the current step."""
-    st.header(f"{progress.place + 1} · {progress.current.title}", anchor=False)
+    st.header(f"{progress.position + 1} · {progress.current.title}", anchor=False)
     if progress.shows("text"):
         st.markdown(progress.current.text)
 
@@ -45,15 +45,15 @@ def show_way_on(progress: Progress) -> None:
     """Back and Next, always free to use, and the link for a class."""
     if not progress.shows("steps"):
         return
-    place, last = progress.place, len(progress.steps) - 1
+    position, last = progress.position, len(progress.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            texts.BACK_LABEL, key="back", icon=":material/arrow_back:", disabled=place == 0,
-            on_click=partial(progress.go, place - 1),
+            texts.BACK_LABEL, key="back", icon=":material/arrow_back:", disabled=position == 0,
+            on_click=partial(progress.go, position - 1),
         )  # fmt: skip
         st.button(
-            texts.NEXT_LABEL, key="next", icon=":material/arrow_forward:", disabled=place == last, type="primary",
-            on_click=partial(progress.go, place + 1),
+            texts.NEXT_LABEL, key="next", icon=":material/arrow_forward:", disabled=position == last, type="primary",
+            on_click=partial(progress.go, position + 1),
         )  # fmt: skip
         with st.popover(texts.LINK_LABEL, icon=":material/link:"):
             _offer_link(progress)

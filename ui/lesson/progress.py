@@ -19,22 +19,22 @@ class Progress:
         self._ids = [step.id for step in steps]
 
     @property
-    def place(self) -> int:
+    def position(self) -> int:
         """Number of the current step, from 0; an unknown step in the address is the first."""
         return self._ids.index(address.one_name("step", texts.STEP_LABEL, self._ids))
 
     @property
     def current(self) -> Step:
-        return self.steps[self.place]
+        return self.steps[self.position]
 
     @property
     def done(self) -> list[str]:
         """Ids of the steps that are done, in the order of the lesson."""
         return address.some_names("done", texts.DONE_LABEL, self._ids)
 
-    def go(self, place: int) -> None:
+    def go(self, position: int) -> None:
         """Open another step."""
-        address.write("step", self._ids[max(0, min(place, len(self._ids) - 1))])
+        address.write("step", self._ids[max(0, min(position, len(self._ids) - 1))])
 
     def mark_done(self, step: Step) -> None:
         """Remember that the learner did what the step asks."""

@@ -108,8 +108,8 @@ def candidate_set(candidates: np.ndarray, names: Sequence[str]) -> str:
     return f"Candidate set S = {{{inside}}}. Certainly none of: {outside}."
 
 
-def row_name(place: int, rows: int) -> str:
-    return "this picture" if place == rows - 1 else f"picture {place + 1}"
+def row_name(row: int, rows: int) -> str:
+    return "this picture" if row == rows - 1 else f"picture {row + 1}"
 
 
 def sparse_caption(rows_count: int, classes: int) -> str:

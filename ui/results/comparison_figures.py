@@ -37,13 +37,13 @@ class Row:
 def accuracy_bars(rows: Sequence[Row], palette: Palette, mark: str) -> go.Figure:
     """Mean ± deviation of every method with its splits as points; `mark` is what the paper's numbers are called."""
     figure = go.Figure()
-    places = {row.method: place for place, row in enumerate(rows)}
+    positions = {row.method: position for position, row in enumerate(rows)}
     for kind, title in _BARS.items():
         members = [row for row in rows if row.kind == kind and row.accuracies]
         if members:
             figure.add_bar(
                 x=[row.mean for row in members],
-                y=[places[row.method] for row in members],
+                y=[positions[row.method] for row in members],
                 orientation="h",
                 width=0.66,
                 name=title,
@@ -53,19 +53,21 @@ def accuracy_bars(rows: Sequence[Row], palette: Palette, mark: str) -> go.Figure
                 hovertemplate="%{customdata[0]}: %{x:.3f} ± %{customdata[1]:.3f}, "
                 "%{customdata[2]} splits<extra></extra>",
             )
-    _add_points(figure, rows, places, palette)
-    _add_paper(figure, rows, places, palette, mark)
+    _add_points(figure, rows, positions, palette)
+    _add_paper(figure, rows, positions, palette, mark)
     names = [row.method if row.accuracies else f"{row.method} (not run)" for row in rows]
     figure.update_xaxes(title="accuracy", range=[0, 1.02])
-    figure.update_yaxes(tickvals=list(places.values()), ticktext=names, range=[len(rows) - 0.4, -0.6], showgrid=False)
+    figure.update_yaxes(
+        tickvals=list(positions.values()), ticktext=names, range=[len(rows) - 0.4, -0.6], showgrid=False
+    )
     return figure.update_layout(height=120 + 34 * len(rows), barmode="overlay", showlegend=True)
 
 
-def _add_points(figure: go.Figure, rows: Sequence[Row], places: Mapping[str, int], palette: Palette) -> None:
+def _add_points(figure: go.Figure, rows: Sequence[Row], positions: Mapping[str, int], palette: Palette) -> None:
     points = [(row.method, split, accuracy) for row in rows for split, accuracy in row.accuracies.items()]
     figure.add_scatter(
         x=[accuracy for _, _, accuracy in points],
-        y=[places[method] + (split % 10 - 4.5) / 18 for method, split, _ in points],  # one below the other
+        y=[positions[method] + (split % 10 - 4.5) / 18 for method, split, _ in points],  # one below the other
         mode="markers",
         name="one split",
         marker={"color": palette.text, "size": 4, "opacity": 0.55},
@@ -74,12 +76,14 @@ def _add_points(figure: go.Figure, rows: Sequence[Row], places: Mapping[str, int
     )
 
 
-def _add_paper(figure: go.Figure, rows: Sequence[Row], places: Mapping[str, int], palette: Palette, mark: str) -> None:
+def _add_paper(
+    figure: go.Figure, rows: Sequence[Row], positions: Mapping[str, int], palette: Palette, mark: str
+) -> None:
     known = [(row.method, row.paper) for row in rows if row.paper is not None]
     if known:
         figure.add_scatter(
             x=[mean for _, (mean, _) in known],
-            y=[places[method] for method, _ in known],
+            y=[positions[method] for method, _ in known],
             mode="markers",
             name=mark,
             marker={"symbol": "line-ns", "size": 13, "line": {"color": palette.chosen, "width": 4}},
@@ -118,13 +122,13 @@ def _add_names(figure: go.Figure, rows: Sequence[Row], palette: Palette) -> None
     low, high = float((means - deviations).min()) - 0.03, float((means + deviations).max()) + 0.03
     pixel = (high - low) / (_COST_HEIGHT - 110)  # axis and legend take the rest
     names = spread(means / pixel, 15.0) * pixel
-    for row, place in zip(rows, names, strict=True):
+    for row, position in zip(rows, names, strict=True):
         figure.add_annotation(
             x=np.log10(row.cost or 1.0),
             y=row.mean,
             text=row.method,
             ax=24,
-            ay=(row.mean - place) / pixel,
+            ay=(row.mean - position) / pixel,
             xanchor="left",
             font={"size": 11},
             arrowhead=0,
@@ -137,20 +141,20 @@ def _add_names(figure: go.Figure, rows: Sequence[Row], palette: Palette) -> None
     figure.update_yaxes(range=[low, high])
 
 
-def spread(places: np.ndarray, gap: float) -> np.ndarray:
+def spread(positions: np.ndarray, gap: float) -> np.ndarray:
     """The places moved apart as little as needed, in their order, so that neighbours are at least `gap` apart.
 
     >>> spread(np.array([0.0, 1.0, 50.0]), 10.0)
     array([-4.5,  5.5, 50. ])
     """
-    order = np.argsort(places, kind="stable")
+    order = np.argsort(positions, kind="stable")
     groups: list[tuple[float, int]] = []  # middle and size of names that touch each other
-    for place in places[order]:
-        groups.append((float(place), 1))
+    for position in positions[order]:
+        groups.append((float(position), 1))
         while len(groups) > 1 and groups[-1][0] - groups[-2][0] < gap * (groups[-1][1] + groups[-2][1]) / 2:
             (second, many), (first, few) = groups.pop(), groups.pop()
             groups.append(((first * few + second * many) / (few + many), few + many))
-    moved = np.empty(len(places))
+    moved = np.empty(len(positions))
     moved[order] = np.concatenate([middle + gap * (np.arange(size) - (size - 1) / 2) for middle, size in groups])
     return moved
 

@@ -17,13 +17,13 @@ def current_run() -> TrainingRun | None:
     return st.session_state.get(_RUN)
 
 
-def start_run(plan: Plan, place: str = _RUN) -> TrainingRun:
+def start_run(plan: Plan, key: str = _RUN) -> TrainingRun:
     """Start training; a run of this visitor that is still going on in the same place ends."""
-    before = st.session_state.get(place)
+    before = st.session_state.get(key)
     if before is not None:
         before.stop()
     run = TrainingRun(plan, model_id_for(plan, next_number()), visitor_check())
-    st.session_state[place] = run
+    st.session_state[key] = run
     return run
 
 

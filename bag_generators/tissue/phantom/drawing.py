@@ -19,8 +19,8 @@ from bag_generators.tissue.phantom.glands import normal_mucosa, tumour
 from bag_generators.tissue.phantom.nuclei import draw_nuclei
 from bag_generators.tissue.phantom.shapes import coordinates, sample, smooth_noise
 from bag_generators.tissue.phantom.tissues import (
+    Area,
     Layer,
-    Place,
     debris,
     loose_tissue,
     lymphocytes,
@@ -42,7 +42,7 @@ PHANTOM_KINDS: Mapping[str, str] = MappingProxyType(
 )
 """The seven tissue types a phantom can show, with a line about what to look for."""
 
-_PAINTERS: Mapping[str, Callable[[np.random.Generator, Place], Layer]] = {
+_PAINTERS: Mapping[str, Callable[[np.random.Generator, Area], Layer]] = {
     "DEB": debris,
     "LYM": lymphocytes,
     "MUC": mucus,
@@ -83,10 +83,10 @@ def draw(kind: str, seed: int, size: int = 224, coverage: float | None = None) -
     own = np.random.default_rng([seed, 1 + list(PHANTOM_KINDS).index(kind)])
 
     drawn_coverage = float(shared.uniform(0.25, 0.60))
-    place = Place(_place(shared, size), drawn_coverage if coverage is None else coverage)
+    area = Area(_area(shared, size), drawn_coverage if coverage is None else coverage)
     stain = _stain(shared)
     background = loose_tissue(shared, size)
-    layer = _PAINTERS[kind](own, place)
+    layer = _PAINTERS[kind](own, area)
 
     haematoxylin, eosin = _compose(background, layer, chromatin=smooth_noise(shared, size, 1.7))
     density = haematoxylin[..., None] * stain[0] + eosin[..., None] * stain[1]
@@ -110,7 +110,7 @@ def _check(kind: str, seed: int, size: int, coverage: float | None) -> None:
         raise InputError(f"The class can't cover {coverage} of the tile.", f"Choose from {low} to {high}.")
 
 
-def _place(rng: np.random.Generator, size: int) -> np.ndarray:
+def _area(rng: np.random.Generator, size: int) -> np.ndarray:
     """A field (size, size) that falls off unevenly around a random point, so that its top is a blob.
 
     The point lies off the middle, but not in a corner: a generator that only looks at the middle of the tile

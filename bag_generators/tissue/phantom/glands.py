@@ -8,13 +8,13 @@ import numpy as np
 
 from bag_generators.tissue.phantom.nuclei import Nuclei, draw_ellipses
 from bag_generators.tissue.phantom.shapes import above, coordinates, sample, scatter, smooth_noise, soft_share
-from bag_generators.tissue.phantom.tissues import Layer, Place
+from bag_generators.tissue.phantom.tissues import Area, Layer
 
 
-def tumour(rng: np.random.Generator, place: Place) -> Layer:
+def tumour(rng: np.random.Generator, area: Area) -> Layer:
     """Crowded irregular glands: large pleomorphic nuclei in several rows, ragged lumina with shed cells."""
-    glands = _glands(rng, place, radius=40, irregularity=0.2, gap=0.05)
-    size = place.size
+    glands = _glands(rng, area, radius=40, irregularity=0.2, gap=0.05)
+    size = area.size
     ragged = glands.depth + 0.1 * smooth_noise(rng, size, 9)
     lumen = above(-ragged, -0.36, 0.03)
     cytoplasm = smooth_noise(rng, size, 4) + smooth_noise(rng, size, 14)
@@ -44,10 +44,10 @@ def tumour(rng: np.random.Generator, place: Place) -> Layer:
     )
 
 
-def normal_mucosa(rng: np.random.Generator, place: Place) -> Layer:
+def normal_mucosa(rng: np.random.Generator, area: Area) -> Layer:
     """Round crypts: one row of nuclei at the base, goblet cells around a narrow lumen."""
-    glands = _glands(rng, place, radius=36, irregularity=0.07, gap=0.12)
-    size = place.size
+    glands = _glands(rng, area, radius=36, irregularity=0.07, gap=0.12)
+    size = area.size
     points, outward = _rings(rng, glands, depth=0.86, spacing=6.4)
     basal = Nuclei.at(rng, points, length=(7, 9), width=(4.2, 5.4), tone=(1.0, 1.5), angles=outward, pallor=0.15)
     points, outward = _rings(rng, glands, depth=0.5, spacing=11.5)
@@ -74,18 +74,18 @@ class _Glands:
     reach: np.ndarray  # (n, 360): outline radius in px at every degree
 
 
-def _glands(rng: np.random.Generator, place: Place, *, radius: float, irregularity: float, gap: float) -> _Glands:
+def _glands(rng: np.random.Generator, area: Area, *, radius: float, irregularity: float, gap: float) -> _Glands:
     """Glands of about `radius` px, kept `gap` radii apart, at the spots where `place` wants the class most.
 
-    They grow together until they cover exactly `place.coverage`; where two meet, both stop.
+    They grow together until they cover exactly `area.coverage`; where two meet, both stop.
     """
-    size = place.size
+    size = area.size
     spots = scatter(rng, size, 2 * radius * (1 + gap), 0.06)
-    peak = np.array(np.unravel_index(place.field.argmax(), place.field.shape))[::-1]
+    peak = np.array(np.unravel_index(area.field.argmax(), area.field.shape))[::-1]
     spots += peak - spots[np.linalg.norm(spots - peak, axis=1).argmin()]  # however small the tile, one lies inside
     spots = spots[((spots > -0.3 * radius) & (spots < size + 0.3 * radius)).all(axis=1)]
-    wanted = max(1, round(place.coverage * size**2 / (np.pi * radius**2)))
-    centres = spots[np.argsort(-sample(place.field, spots), kind="stable")[:wanted]]
+    wanted = max(1, round(area.coverage * size**2 / (np.pi * radius**2)))
+    centres = spots[np.argsort(-sample(area.field, spots), kind="stable")[:wanted]]
     turn = np.deg2rad(np.arange(360))
     reach = np.ones((len(centres), 360))
     for waves in (2, 3, 4, 5):
@@ -107,8 +107,8 @@ def _glands(rng: np.random.Generator, place: Place, *, radius: float, irregulari
         nearest = np.where(closer, relative, nearest)
         outward = np.where(closer, direction, outward)
     depth = np.maximum(nearest, (1 + gap) * nearest / second)
-    limit = np.float32(np.quantile(depth, place.coverage))
-    return _Glands(centres, depth / limit, outward, soft_share(-depth, place.coverage), reach * limit)
+    limit = np.float32(np.quantile(depth, area.coverage))
+    return _Glands(centres, depth / limit, outward, soft_share(-depth, area.coverage), reach * limit)
 
 
 def _rings(rng: np.random.Generator, glands: _Glands, depth: float, spacing: float) -> tuple[np.ndarray, np.ndarray]:

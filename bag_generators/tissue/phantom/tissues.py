@@ -15,7 +15,7 @@ from bag_generators.tissue.phantom.shapes import above, fibres, sample, scatter,
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class Area:
     """Where the class goes: the pixels with the highest `field` (size, size), `coverage` of the tile."""
 
     field: np.ndarray
@@ -63,9 +63,9 @@ def loose_tissue(rng: np.random.Generator, size: int) -> Layer:
     )
 
 
-def lymphocytes(rng: np.random.Generator, place: Place) -> Layer:
+def lymphocytes(rng: np.random.Generator, area: Area) -> Layer:
     """Small, round, dark nuclei side by side, hardly any cytoplasm."""
-    mask, size = place.blob(), place.size
+    mask, size = area.blob(), area.size
     points = scatter(rng, size, 9, 0.26)
     points = points[(sample(mask, points) > 0.5) & (rng.random(len(points)) < 0.96)]
     small = Nuclei.at(rng, points, length=(7, 9), width=(6.2, 8), tone=(1.3, 2.1), roughness=0.05, pallor=0.2)
@@ -73,9 +73,9 @@ def lymphocytes(rng: np.random.Generator, place: Place) -> Layer:
     return Layer(0.14 + 0.04 * cloud, 0.2 + 0.08 * cloud, [small], mask)
 
 
-def mucus(rng: np.random.Generator, place: Place) -> Layer:
+def mucus(rng: np.random.Generator, area: Area) -> Layer:
     """A pale bluish pool with faint strands in which a few cells float."""
-    mask, size = place.blob(), place.size
+    mask, size = area.blob(), area.size
     angle = rng.uniform(0, np.pi)
     haematoxylin = 0.18 + 0.06 * smooth_noise(rng, size, 30) + 0.02 * smooth_noise(rng, size, 3)
     for across, strength in ((3.0, 0.16), (5.5, 0.2)):
@@ -87,9 +87,9 @@ def mucus(rng: np.random.Generator, place: Place) -> Layer:
     return Layer(haematoxylin, 0.2 * haematoxylin, [few], mask)
 
 
-def stroma(rng: np.random.Generator, place: Place) -> Layer:
+def stroma(rng: np.random.Generator, area: Area) -> Layer:
     """Dense wavy collagen torn by white clefts, with thin nuclei along the fibres."""
-    mask, size = place.blob(), place.size
+    mask, size = area.blob(), area.size
     angle = rng.uniform(0, np.pi)
     weave = fibres(rng, size, angle=angle, along=45, across=4, wave=13, bend=42)
     threads = fibres(rng, size, angle=angle, along=30, across=2, wave=13, bend=42)
@@ -102,9 +102,9 @@ def stroma(rng: np.random.Generator, place: Place) -> Layer:
     return Layer(0.1 * (1 - clefts), eosin * (1 - 0.85 * clefts), [fibroblasts], mask)
 
 
-def muscle(rng: np.random.Generator, place: Place) -> Layer:
+def muscle(rng: np.random.Generator, area: Area) -> Layer:
     """Straight deep-pink bundles, cigar-shaped nuclei along them."""
-    mask, size = place.blob(), place.size
+    mask, size = area.blob(), area.size
     angle = rng.uniform(0, np.pi)
     fine = fibres(rng, size, angle=angle, along=70, across=2.2, wave=4, bend=90)
     bundle = fibres(rng, size, angle=angle, along=120, across=11, wave=4, bend=90)
@@ -119,9 +119,9 @@ def muscle(rng: np.random.Generator, place: Place) -> Layer:
     return Layer(0.16 + 0.03 * fine.strength, eosin, [cigars], mask)
 
 
-def debris(rng: np.random.Generator, place: Place) -> Layer:
+def debris(rng: np.random.Generator, area: Area) -> Layer:
     """Crumbling pink grains with cracks between the clumps and dust of broken nuclei."""
-    mask, size = place.blob(), place.size
+    mask, size = area.blob(), area.size
     clumps = smooth_noise(rng, size, 8) + 0.7 * smooth_noise(rng, size, 22)
     grain = smooth_noise(rng, size, 2.4)
     cracks = above(-clumps - 0.3 * grain, 0.85, 0.2)

@@ -35,7 +35,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez(folder / "birdsong/hja_birdsong.npz", X=rng.normal(size=(len(label), 3)) + label[:, None], label=label)
     small = {name: source._replace(recipe=TINY) for name, source in rebuilt.SOURCES.items()}
     monkeypatch.setattr(rebuilt, "SOURCES", small)
-    monkeypatch.setattr(benchmark, "USUAL_PLACES", ())
+    monkeypatch.setattr(benchmark, "USUAL_FOLDERS", ())
     monkeypatch.setattr(session, "settings_of", tiny_settings)
     monkeypatch.setattr(session, "run_tasks", run_here)
     return folder
@@ -46,7 +46,7 @@ def run(data: Path, tmp_path: Path) -> Callable[..., int]:
     """The command on the tiny data; results go to the folder `results`."""
 
     def command(*more: str, results: str = "results") -> int:
-        places = ["--data", str(data), "--results", str(tmp_path / results)]
-        return main(["benchmark", *places, "--workers", "1", "--quiet", *more])
+        folders = ["--data", str(data), "--results", str(tmp_path / results)]
+        return main(["benchmark", *folders, "--workers", "1", "--quiet", *more])
 
     return command

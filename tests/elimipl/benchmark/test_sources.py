@@ -10,7 +10,7 @@ from scipy.io import savemat
 from bag_generators.errors import InputError
 from elimipl.benchmark.authors import find_mat
 from elimipl.benchmark.cells import Cell
-from elimipl.benchmark.sources import Places, Shelf, available
+from elimipl.benchmark.sources import DataFolders, Shelf, available
 from elimipl.labels import LESION5, TISSUE7
 
 
@@ -26,9 +26,9 @@ def test_lesions_are_tested_on_all_tiles_of_other_slides(tmp_path: Path) -> None
     draw_tiles(tmp_path / "lesion5/train", LESION5.names, 10)
     draw_tiles(tmp_path / "lesion5/val", LESION5.names, 2)
     seen = []
-    places = Places((tmp_path,), kept=tmp_path / "kept")
+    folders = DataFolders((tmp_path,), kept=tmp_path / "kept")
     cell = Cell("lesion5-sbn", 0, "ELIMIPL")
-    bags = Shelf(places, lambda done, total: seen.append((done, total))).bags_of(cell)
+    bags = Shelf(folders, lambda done, total: seen.append((done, total))).bags_of(cell)
     train, test = bags.parts(0)
     assert (len(train), len(test)) == (35, 10)
     np.testing.assert_array_equal(np.bincount(train.labels), [7] * 5)
@@ -39,14 +39,14 @@ def test_lesions_are_tested_on_all_tiles_of_other_slides(tmp_path: Path) -> None
     assert train.candidates[np.arange(35), train.labels].all()
     assert seen[-1] == (10, 10)
 
-    again = Shelf(places, lambda done, total: pytest.fail("made again")).bags_of(cell)
+    again = Shelf(folders, lambda done, total: pytest.fail("made again")).bags_of(cell)
     assert again.described == bags.described
     np.testing.assert_array_equal(again.parts(3)[0].candidates, bags.parts(3)[0].candidates)
 
 
 def test_tissues_are_split_by_tile(tmp_path: Path) -> None:
     draw_tiles(tmp_path / "tissue7/train", TISSUE7.names, 10)
-    bags = Shelf(Places((tmp_path,), kept=tmp_path / "kept")).bags_of(Cell("tissue7-row", 0, "CE"))
+    bags = Shelf(DataFolders((tmp_path,), kept=tmp_path / "kept")).bags_of(Cell("tissue7-row", 0, "CE"))
     train, test = bags.parts(0)
     assert (len(train), len(test), len(bags.splits)) == (49, 21, 10)
     assert not set(train.names) & set(test.names)
@@ -66,10 +66,10 @@ def test_the_authors_files_come_with_their_candidate_sets_and_splits(tmp_path: P
     parts = {"trainIndex": np.arange(1, 8), "testIndex": np.arange(8, 11)}
     savemat(tmp_path / "SIVAL_MIPL/index/index1.mat", parts)
     cells = [Cell("authors-sival", r, "ELIMIPL") for r in (1, 2, 3)]
-    found, missing = available(cells, Places((tmp_path,), mat=tmp_path))
+    found, missing = available(cells, DataFolders((tmp_path,), mat=tmp_path))
     assert [cell.r for cell in found] == [2]
     assert len(missing) == 2
-    bags = Shelf(Places((tmp_path,), mat=tmp_path)).bags_of(found[0])
+    bags = Shelf(DataFolders((tmp_path,), mat=tmp_path)).bags_of(found[0])
     train, test = bags.parts(0)
     assert (len(train), len(test), len(bags.splits)) == (7, 3, 1)
     np.testing.assert_array_equal(test.instances[::2, 0], [7, 8, 9])
@@ -95,6 +95,6 @@ def test_the_authors_files_are_known_by_the_words_in_their_names(tmp_path: Path,
 
 
 def test_without_a_folder_the_authors_data_is_not_there(tmp_path: Path) -> None:
-    found, missing = available([Cell("authors-sival", 1, "ELIMIPL")], Places((tmp_path,)))
+    found, missing = available([Cell("authors-sival", 1, "ELIMIPL")], DataFolders((tmp_path,)))
     assert found == []
     assert "--mat" in missing[0]

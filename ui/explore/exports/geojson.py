@@ -13,7 +13,7 @@ def geojson(analysis: Analysis) -> str:
     """One detection per instance with its attention as a measurement, classed as what the model predicts."""
     label = analysis.prediction.label
     colour = analysis.labels.colours[analysis.prediction.index]
-    rgb = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+    rgb = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
     features: list[dict[str, Any]] = []
     for i, attention in enumerate(analysis.prediction.attention.tolist()):
         outlines = [ring + np.array([analysis.view.x, analysis.view.y]) for ring in analysis.bag.regions.outline(i)]

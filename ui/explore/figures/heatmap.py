@@ -30,7 +30,7 @@ def add_heatmap(
     """
     x_edges, y_edges, values = bag.regions.grid(scores.values)
     values = np.where(np.abs(values) >= threshold, values, np.nan)
-    places, raw_scores = scores.ticks()
+    ticks, raw_scores = scores.ticks()
     figure.add_heatmap(
         x=x_edges,
         y=y_edges,
@@ -44,7 +44,7 @@ def add_heatmap(
             "title": {"text": plain(title), "side": "right"},
             "thickness": 12,
             "outlinewidth": 0,
-            "tickvals": places,
+            "tickvals": ticks,
             "ticktext": raw_scores,
             "len": 0.9,
         },

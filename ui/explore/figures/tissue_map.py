@@ -111,5 +111,5 @@ def _clipped(centre: float, size: int, length: int) -> int:
 
 
 def _transparent(colour: str, opacity: float) -> str:
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity})"

@@ -186,12 +186,12 @@ def scale_bar(end: float, title: str, colours: str, palette: Palette) -> go.Figu
 
 
 def _add_frames(figure: go.Figure, frames: Sequence[Box], palette: Palette) -> None:
-    for place, (x0, y0, x1, y1) in reversed(list(enumerate(frames))):  # the bold one on top
+    for number, (x0, y0, x1, y1) in reversed(list(enumerate(frames))):  # the bold one on top
         box = {"x0": x0 - 0.5, "y0": y0 - 0.5, "x1": x1 - 0.5, "y1": y1 - 0.5}  # pixel 0 is centred on 0 in Plotly
-        figure.add_shape(type="rect", line={"color": "white", "width": 4 if place == 0 else 2.5}, **box)
+        figure.add_shape(type="rect", line={"color": "white", "width": 4 if number == 0 else 2.5}, **box)
         figure.add_shape(
             type="rect",
-            line={"color": palette.chosen if place == 0 else palette.outline, "width": 2.5 if place == 0 else 1.2},
+            line={"color": palette.chosen if number == 0 else palette.outline, "width": 2.5 if number == 0 else 1.2},
             **box,
         )
 

@@ -101,7 +101,7 @@ def _cells(
     """Coloured cells; customdata holds the matrix entries, 0 or 1."""
     colours = _colours(palette)
     steps = len(colours)
-    scale = [[(place + end) / steps, colour] for place, colour in enumerate(colours) for end in (0, 1)]
+    scale = [[(step + end) / steps, colour] for step, colour in enumerate(colours) for end in (0, 1)]
     text = [
         [f"{row}, {name}: {MEANINGS[int(code)]}" for name, code in zip(names, line, strict=True)]
         for row, line in zip(rows, codes, strict=True)

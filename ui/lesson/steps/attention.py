@@ -28,12 +28,12 @@ def show(case: Case) -> dict[str, Any]:
             return {"followed": count_collected("attention")}
         run = recorded.digits if source == DIGITS else recorded.phantoms[case.bag.generator]
         names = [bag.name for bag in run.bags]
-        place = _choose_digit(run) if source == DIGITS else names.index(case.name)
+        chosen = _choose_digit(run) if source == DIGITS else names.index(case.name)
     epoch = choices.stage(texts.EPOCH_LABEL, run.epochs, f"epoch_{source}")
     stage = run.epochs.index(epoch)
     if stage == len(run.epochs) - 1:
         collected("attention", source)
-    bag = run.bags[place]
+    bag = run.bags[chosen]
     _show_bag(case, source, bag, np.array(bag.attention[stage]))
     st.caption(texts.attention_caption(run, bag, stage))
     return {"followed": count_collected("attention")}

@@ -39,7 +39,7 @@ def show(case: Case) -> dict[str, Any]:
             np.array([true for _, true, _ in rows]),
             np.array([members for _, _, members in rows]),
             case.labels.names,
-            [texts.row_name(place, len(rows)) for place in range(len(rows))],
+            [texts.row_name(row, len(rows)) for row in range(len(rows))],
             palette,
             as_machine,
         ),

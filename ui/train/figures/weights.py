@@ -66,10 +66,10 @@ def weight_bars(
     return go.Figure({"data": data, "layout": layout})
 
 
-def _domain(place: int, places: int, gap: float) -> list[float]:
+def _domain(index: int, count: int, gap: float) -> list[float]:
     """Start and end of one of `places` panels between 0 and 1; the gap is a share of a panel and its gap."""
-    size = 1 / (places - gap)
-    return [place * size, place * size + size * (1 - gap)]
+    size = 1 / (count - gap)
+    return [index * size, index * size + size * (1 - gap)]
 
 
 def _class_axis(
