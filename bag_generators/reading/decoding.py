@@ -156,7 +156,7 @@ def _refuse_if_too_many_pixels(width: int, height: int, slide: bool = False) -> 
         return
     what = (
         f"The {'whole-slide image' if slide else 'picture'} has {width:,} × {height:,} pixels; "
-        f"at most {MAX_PIXELS // 10**6} million in all and {MAX_SIDE:,} a side are allowed."
+        f"at most {MAX_PIXELS // 10**6} million in all and {MAX_SIDE:,} per side are allowed."
     )
     raise InputError(what, EXPORT_A_REGION if slide else "Export a smaller region or a smaller copy.")
 

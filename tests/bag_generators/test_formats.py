@@ -72,7 +72,7 @@ def test_the_upload_widget_and_the_loader_have_the_same_limit():
 
 def test_security_document_repeats_the_limits():
     megabytes, million = formats.MAX_BYTES // 2**20, formats.MAX_PIXELS // 10**6
-    assert f"({million} million pixels, {formats.MAX_SIDE:,} a side, {megabytes} MB)" in SECURITY
+    assert f"({million} million pixels, {formats.MAX_SIDE:,} per side, {megabytes} MB)" in SECURITY
     assert f"{formats.MOST_VISIT_BYTES // 2**20} MB of uploads per visit" in SECURITY
     assert f"a picture of {million} million pixels" in SECURITY
     assert f"{NUMBERS_IN_WORDS[len(FORMATS)]} readers are allowed" in SECURITY

@@ -12,7 +12,7 @@ UNKNOWN = {"name": "scipy", "skip_reason": "Dependency not found on PyPI and cou
 
 def test_what_is_told_of_each_kind():
     assert verdict({"dependencies": [CLEAN]}) == (0, "None of the 1 pinned versions has a known weakness.")
-    assert verdict({"dependencies": [CLEAN, WEAK]}) == (1, "pillow 9.0.0: CVE-1, repaired in 9.0.1")
+    assert verdict({"dependencies": [CLEAN, WEAK]}) == (1, "pillow 9.0.0: CVE-1, fixed in 9.0.1")
     code, told = verdict({"dependencies": [CLEAN, UNKNOWN]})
     assert (code, told) == (2, "1 of 2 pinned versions could not be looked up: scipy.")
     code, told = verdict({"dependencies": [WEAK, UNKNOWN]})
