@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors.numpy import load
 
 from bag_generators.assets import assets
 from bag_generators.errors import InputError
@@ -66,11 +65,6 @@ def usable_models(folder: Path | None = None) -> tuple[tuple[Card, ...], tuple[I
         except InputError as error:
             problems.append(error)
     return tuple(cards), tuple(problems)
-
-
-def packed(values: Mapping[str, np.ndarray]) -> bytes:
-    """The content of a weights file; equal weights give equal bytes."""
-    return save({name: np.asarray(array, order="C") for name, array in values.items()})
 
 
 def sha256_of(weights: bytes) -> str:

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from bag_generators.storage import pack_tensors
 from elimipl.cards.calibration import Calibration, calibrate
 from elimipl.cards.card import Accuracy, CandidateScheme, Card, TrainingData, usual_id
-from elimipl.cards.files import model_files, packed, sha256_of, write_model
+from elimipl.cards.files import model_files, sha256_of, write_model
 from elimipl.cards.limits import Limits, derive_limits
 from elimipl.data.candidates import Candidates
 from elimipl.data.pictures import NO_PICTURES, PHANTOMS, pictures_of
@@ -76,7 +77,7 @@ def finish(
     pixel measures of the training pictures (default: those that are known, `elimipl.data.qualities`). Augmented
     copies of a picture are not what anybody will show the model: limits come from the first bag of every picture.
     """
-    weights = packed(_arrays(fitted))
+    weights = pack_tensors(_arrays(fitted))
     card = _described(fitted, training, candidates, created_by, name, model_id, sha256_of(weights))
     if measured is None:
         measured = Measured() if held_out is None else measure_on(fitted, held_out)

@@ -12,8 +12,9 @@ import pytest
 from safetensors.numpy import save
 
 from bag_generators.errors import InputError
+from bag_generators.storage import pack_tensors
 from elimipl.cards.card import Card
-from elimipl.cards.files import packed, sha256_of
+from elimipl.cards.files import sha256_of
 from elimipl.cards.finish import _arrays
 from elimipl.data import zips as tile_zip
 from elimipl.data.zips import bags_from_zip
@@ -70,7 +71,7 @@ def test_a_card_nested_without_end(toy_folder, toy_card):
 def test_weights_no_model_can_work_with(toy_folder, toy_fitted, toy_card, name, harm):
     arrays = _arrays(toy_fitted)
     name = name if name in arrays else next(key for key in arrays if key.startswith("network."))
-    content = packed({**arrays, name: harm(arrays[name])})
+    content = pack_tensors({**arrays, name: harm(arrays[name])})
     (toy_folder / "toy-row-elimipl.safetensors").write_bytes(content)
     card = {**toy_card.to_dict(), "sha256": sha256_of(content)}
     (toy_folder / "toy-row-elimipl.json").write_text(json.dumps(card), encoding="utf-8")

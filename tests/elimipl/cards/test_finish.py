@@ -136,7 +136,7 @@ def test_drawings_somebody_sent_as_pictures_don_t_vouch_for_tissue():
 
 
 def test_weights_are_packed_and_hashed_once_from_training_to_file(toy_dataset, tmp_path, monkeypatch):
-    counted = {"packed": 0, "sha256_of": 0}
+    counted = {"pack_tensors": 0, "sha256_of": 0}
 
     def counting(name, function):
         def call(*given):
@@ -151,7 +151,7 @@ def test_weights_are_packed_and_hashed_once_from_training_to_file(toy_dataset, t
     made = finished(toy_dataset)
     made.save(tmp_path)
     made.files()
-    assert counted == {"packed": 1, "sha256_of": 1}
+    assert counted == {"pack_tensors": 1, "sha256_of": 1}
 
 
 def test_a_model_is_loaded_by_one_reading_of_its_card_and_one_sum(toy_folder, toy_card, monkeypatch):
