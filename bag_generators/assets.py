@@ -4,6 +4,8 @@ In a checkout these lie in the project's folder. A wheel keeps the same tree in 
 beside the packages, so that nothing called `assets` or `app.py` lands in site-packages.
 """
 
+import hashlib
+from functools import lru_cache
 from pathlib import Path
 
 _BESIDE_THE_PACKAGES = Path(__file__).resolve().parents[1]
@@ -22,3 +24,19 @@ WORK = Path.cwd() if INSTALLED else PROJECT
 def assets(*parts: str) -> Path:
     """A file or folder that ships, such as `assets("models")`."""
     return PROJECT.joinpath("assets", *parts)
+
+
+def asset_sha256(name: str) -> str | None:
+    """The sum of a file that ships, such as “encoder/x.safetensors”; None where it can't be read."""
+    path = assets(*name.split("/"))
+    try:
+        about = path.stat()
+        return _sha256(path, about.st_mtime_ns, about.st_size)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=32)
+def _sha256(path: Path, *_: int) -> str:
+    """Computed again when the file has changed."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

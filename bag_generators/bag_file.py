@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bag_generators.errors import InputError
+from bag_generators.mapped_rows import MappedRows
 from bag_generators.storage import ForeignFileError, check_new_file, read_tensors, write_tensors
 from bag_generators.validation import Record, validated
 
@@ -31,7 +32,7 @@ _OTHER_ENDINGS = {".npz", ".npy", ".mat"}
 class BagFile:
     """Everything a file of m bags with altogether N instances holds; bag i is rows offsets[i]..offsets[i+1]."""
 
-    instances: np.ndarray  # (N, d) float32 or float16
+    instances: np.ndarray | MappedRows  # (N, d) float32 or float16
     offsets: np.ndarray  # (m + 1,) int64
     names: tuple[str, ...]
     generator: str = ""
@@ -83,9 +84,15 @@ def check_out(path: Path) -> None:
 
 def write(path: Path, bags: BagFile) -> None:
     """Write `bags` to `path`, all or nothing. Names keep their bytes, also those that are not UTF-8."""
-    tensors = {name: array for name in sorted(_ARRAYS) if (array := getattr(bags, name)) is not None}
+    tensors, described = packed(bags)
+    write_tensors(path, {**tensors, "instances": np.asarray(bags.instances)}, _METADATA_KEY, described, "The data set")
+
+
+def packed(bags: BagFile) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Everything but the instances as tensors, and the description, for a file of its own or the index of a folder."""
+    tensors = {name: array for name in sorted(_ARRAYS - {"instances"}) if (array := getattr(bags, name)) is not None}
     for name in _TEXTS:
-        tensors |= _as_tensors(name, getattr(bags, name))
+        tensors |= texts_as_tensors(name, getattr(bags, name))
     if bags.image_sha256:
         digests = b"".join(bytes.fromhex(digest) for digest in bags.image_sha256)
         tensors["image_sha256"] = np.frombuffer(digests, np.uint8).reshape(-1, _SHA256)
@@ -98,7 +105,7 @@ def write(path: Path, bags: BagFile) -> None:
         "source": bags.source,
         "licence": bags.licence,
     }
-    write_tensors(path, tensors, _METADATA_KEY, described, "The data set")
+    return tensors, described
 
 
 def read(path: Path, called: str = "") -> BagFile:
@@ -110,10 +117,15 @@ def read(path: Path, called: str = "") -> BagFile:
     try:
         tensors, values = read_tensors(path, _METADATA_KEY, called)
     except ForeignFileError:
-        raise _foreign(called) from None
+        raise foreign(called) from None
+    return unpacked(tensors, values, called)
+
+
+def unpacked(tensors: dict[str, Any], values: Any, called: str) -> BagFile:
+    """The bags in what `packed` made and the instances, checked; `called` names the file in a refusal."""
     version = values.get("version") if isinstance(values, dict) else None
     if not isinstance(version, int):
-        raise _foreign(called)
+        raise foreign(called)
     if version not in (1, VERSION):
         raise InputError(
             f"“{called}” is written in version {version} of the bag format, this program reads up to {VERSION}.",
@@ -123,7 +135,7 @@ def read(path: Path, called: str = "") -> BagFile:
         bags = _first_version(tensors, values, called) if version == 1 else _this_version(tensors, values, called)
         _check_whole(bags)
     except (KeyError, ValueError) as error:
-        raise error if isinstance(error, InputError) else _foreign(called) from None
+        raise error if isinstance(error, InputError) else foreign(called) from None
     return bags
 
 
@@ -148,7 +160,7 @@ def _plain(value: object) -> object:
 def _this_version(tensors: dict[str, np.ndarray], values: Any, called: str) -> BagFile:
     described = validated(_Description, values, f"“{called}”")
     texts: dict[str, Any] = {
-        name: _as_texts(tensors.pop(f"{name}.utf8"), tensors.pop(f"{name}.ends")) for name in _TEXTS
+        name: tensors_as_texts(tensors.pop(f"{name}.utf8"), tensors.pop(f"{name}.ends")) for name in _TEXTS
     }
     digests = tensors.pop("image_sha256", np.zeros((0, _SHA256), np.uint8))
     if digests.dtype != np.uint8 or digests.shape[1:] != (_SHA256,):
@@ -192,7 +204,7 @@ def _check_whole(bags: BagFile) -> None:
         raise ValueError("lengths")
 
 
-def _as_tensors(name: str, texts: Sequence[str]) -> dict[str, np.ndarray]:
+def texts_as_tensors(name: str, texts: Sequence[str]) -> dict[str, np.ndarray]:
     """Texts one after the other, and where each ends. Names of files come back as the bytes they are on disk."""
     encoded = [_as_bytes(text) for text in texts]
     return {
@@ -208,17 +220,20 @@ def _as_bytes(text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
-def _as_texts(utf8: np.ndarray, ends: np.ndarray) -> tuple[str, ...]:
+def tensors_as_texts(utf8: np.ndarray, ends: np.ndarray) -> tuple[str, ...]:
+    """What `texts_as_tensors` took apart; bytes that are not UTF-8 read as �."""
+    if utf8.dtype != np.uint8 or ends.dtype != np.int64 or utf8.ndim != 1 or ends.ndim != 1:
+        raise ValueError("texts")
     starts = np.concatenate([[0], ends[:-1]]) if ends.size else ends
-    ordered = utf8.dtype == np.uint8 and ends.dtype == np.int64 and utf8.ndim == ends.ndim == 1
-    if not ordered or (starts > ends).any() or (ends[-1] if ends.size else 0) != utf8.size:
+    if (starts > ends).any() or (ends[-1] if ends.size else 0) != utf8.size:
         raise ValueError("texts")
     content = utf8.tobytes()
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
     return tuple(content[start:end].decode("utf-8", "replace") for start, end in pairs)
 
 
-def _foreign(called: str) -> InputError:
+def foreign(called: str) -> InputError:
+    """What is said of a file that is something else, or a part of one."""
     return InputError(
         f"“{called}” is not a whole bag data set of this program.",
         "Choose a file written by “python -m elimipl bags”, or build it again if a copy broke off.",

@@ -89,17 +89,52 @@ def in_words() -> str:
     return f"{', '.join(most)} or {last}"
 
 
+SLIDE_FORMATS: dict[str, tuple[str, ...]] = {
+    "Aperio": (".svs",),
+    "Hamamatsu": (".ndpi", ".vms", ".vmu"),
+    "Leica": (".scn",),
+    "MIRAX": (".mrxs",),
+    "Philips or pyramidal TIFF": (".tif", ".tiff"),
+    "Sakura": (".svslide",),
+    "Ventana": (".bif",),
+    "Zeiss": (".czi",),
+    "DICOM": (".dcm",),
+}
+"""Whole slides by maker, with how their names end; OpenSlide tells them by their content. Pictures are slides, too."""
+
+
+def slide_extensions() -> tuple[str, ...]:
+    """How the names of slides and of pictures end, in lower case with the dot, each once."""
+    whole = (extension for known in SLIDE_FORMATS.values() for extension in known)
+    return tuple(dict.fromkeys((*whole, *extensions())))
+
+
 # One picture. The upload limit of .streamlit/config.toml (maxUploadSize) is MAX_BYTES, too.
 MAX_BYTES = 50 * 2**20
 MAX_PIXELS = 40_000_000
 MAX_SIDE = 20_000
 MAX_WEBP_PIXELS = 20_000_000  # its decoder holds two more copies of the picture than the others
 
+# One whole slide, read piece by piece in a process of its own
+MAX_SLIDE_SIDE = 500_000
+MAX_SLIDE_PIXELS = 60_000_000_000
+MOST_SLIDE_PIECE = 36_000_000  # pixels of one answer
+MOST_READ_FOR_ONE_PIECE = 3_000_000_000  # pixels of the level it is made from
+MOST_READER_BYTES = 1024 * 2**20  # beyond what the process has when it starts
+MOST_READER_SECONDS = 20.0
+MOST_OVERVIEW_SECONDS = 90.0
+MOST_SLIDE_READERS = 2  # processes
+MOST_OPEN_SLIDES = 4  # of each reader
+MOST_LISTED_SLIDES = 1000
+
 # One visit of the app
 MOST_BATCH_FILES = 500
 MOST_BATCH_BYTES = 500 * 2**20
 MOST_VISIT_BYTES = 600 * 2**20  # of all uploads together: a full Batch page and some pictures
 MOST_TRAINING_NUMBERS = 6_000_000  # instances × features; an epoch of that many takes about a second
+
+# All visits together. One that ended, then one that stands idle, makes room for a new upload.
+MOST_SERVER_BYTES = 2 * 2**30
 
 # One zip file of class folders
 MOST_ZIP_PICTURES = 1000

@@ -48,6 +48,11 @@ def where_it_lies(pixels: np.ndarray, bag: Bag, instance: int) -> list[Step]:
     return [Step("The picture as the generator sees it, the instance framed", Pixels(pixels, [frame]))]
 
 
+def never() -> bool:
+    """Of a generator that computes each picture by itself."""
+    return False
+
+
 @dataclass(frozen=True)
 class Generator:
     """One way to turn a picture into a bag, with what a person needs to choose and to understand it.
@@ -68,12 +73,20 @@ class Generator:
     """Every own parameter with its default. `stain` is everybody's and need not be named."""
     sees: Sees = "working copy"
     """The pixels the function gets: the 224×224 working copy, or the picture's own."""
+    microns_per_pixel: float | None = None
+    """The scale at which the function wants the picture's own pixels, where the picture's scale is known."""
     in_words: Callable[[Bag, int], str] = stands_out
     """One instance of a bag in sentences."""
     steps: Callable[[np.ndarray, Bag, int], Sequence[Step]] = where_it_lies
     """(the pixels the function got, bag, instance) → how the instance came about, without its numbers themselves."""
     remark: str = ""
     """Something to know about the steps."""
+    gathers: Callable[[], bool] = never
+    """Whether many pictures are best brought by threads of one process: the function joins what they ask of a GPU."""
+    together: Callable[..., Sequence[tuple[np.ndarray, Regions]]] | None = None
+    """The function for several pictures at once, ([pixels], [(H, W)], **own parameters), where that is faster."""
+    files: tuple[str, ...] = ()
+    """Files below `assets` that the function computes with; models name their sums, so that no other is used."""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -91,7 +104,8 @@ class Generator:
         if (function := importable_name(self.function)) is None:
             return None
         about = self.title, self.summary, self.feature_names
-        return Recipe(self.name, *about, function, dict(self.defaults), self.sees, _found_in(self.function.__module__))
+        seen = self.sees, self.microns_per_pixel
+        return Recipe(self.name, *about, function, dict(self.defaults), *seen, _found_in(self.function.__module__))
 
 
 @dataclass(frozen=True)
@@ -106,6 +120,7 @@ class Recipe:
     """module:attribute"""
     defaults: Mapping[str, Any]
     sees: Sees
+    microns_per_pixel: float | None
     found_in: str
     """The folder from which the module can be imported."""
 
@@ -115,7 +130,8 @@ class Recipe:
             sys.path.append(self.found_in)
         module, _, qualname = self.function.partition(":")
         function = attrgetter(qualname)(import_module(module))
-        return Generator(self.name, self.title, self.summary, self.feature_names, function, self.defaults, self.sees)
+        about = self.name, self.title, self.summary, self.feature_names
+        return Generator(*about, function, self.defaults, self.sees, self.microns_per_pixel)
 
 
 def _found_in(module: str) -> str:

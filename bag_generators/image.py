@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,17 @@ class TissueImage:
     """Of the bytes it was loaded from; of shape and pixels when it was made from an array or is a tile."""
     notes: tuple[str, ...] = ()
     """What was converted on loading, one sentence each, for a person."""
+    microns_per_pixel: float | None = None
+    """As the file or a person says; None where nobody does."""
+    scale_source: str = ""
+    """Who says so, such as “TIFF resolution”; empty where nobody does."""
 
     def __post_init__(self) -> None:
         self.pixels.flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Arrays come back writable from another process or a cache; the constructor locks them again.
-        return TissueImage, (self.pixels, self.sha256, self.notes)
+        return TissueImage, (self.pixels, self.sha256, self.notes, self.microns_per_pixel, self.scale_source)
 
     @cached_property
     def working_copy(self) -> np.ndarray:
@@ -73,14 +77,19 @@ class TissueImage:
         return cls(own, digest.hexdigest(), notes)
 
     def tile(self, x: int, y: int, size: int) -> TissueImage:
-        """The square field of view with the upper left corner (x, y), in pixels; it keeps the notes."""
+        """The square field of view with the upper left corner (x, y), in pixels; it keeps notes and scale."""
         if size < 1 or x < 0 or y < 0 or x + size > self.width or y + size > self.height:
             raise InputError(
                 f"A tile of {size} px at ({x}, {y}) does not lie inside the picture "
                 f"of {self.width} × {self.height} px.",
                 "Choose a smaller tile or another place.",
             )
-        return TissueImage.from_array(self.pixels[y : y + size, x : x + size], self.notes)
+        part = TissueImage.from_array(self.pixels[y : y + size, x : x + size], self.notes)
+        return part.at_scale(self.microns_per_pixel, self.scale_source)
+
+    def at_scale(self, microns_per_pixel: float | None, source: str) -> TissueImage:
+        """The same picture with the scale that somebody else than the file knows."""
+        return replace(self, microns_per_pixel=microns_per_pixel, scale_source=source)
 
 
 def load(source: bytes | str | os.PathLike[str], sha256: str | None = None) -> TissueImage:
@@ -91,8 +100,8 @@ def load(source: bytes | str | os.PathLike[str], sha256: str | None = None) -> T
     `sha256` is that of the bytes, for those who know it already.
     """
     data = bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else _read(source)
-    pixels, notes = decode(data)
-    return TissueImage(pixels, sha256 or hashlib.sha256(data).hexdigest(), notes)
+    pixels, notes, scale = decode(data)
+    return TissueImage(pixels, sha256 or hashlib.sha256(data).hexdigest(), notes, *scale)
 
 
 def tiles(image: TissueImage, size: int, stride: int | None = None) -> Iterator[tuple[int, int, TissueImage]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,16 +14,18 @@ from threadpoolctl import ThreadpoolController
 
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
+from bag_generators.field import FieldOfView, first_field
 from bag_generators.generator import Recipe
 from bag_generators.image import TissueImage, load
 from bag_generators.pool import in_processes, number_of_workers
-from bag_generators.registry import generate, recipe_of, register_again
-from bag_generators.tissue.quality import Quality, measure
+from bag_generators.registry import gathers, generate, recipe_of, register_again
+from bag_generators.tissue.quality import Quality, measure_for
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[int, int], None]
 
 _FEW_FILES = 100  # starting workers takes about as long as this many tiles
+_THREADS = 64  # that bring pictures to one GPU
 _AHEAD = 4  # files handed to a worker before it has answered, so that it never waits for us
 
 
@@ -34,11 +38,26 @@ class Outcome(NamedTuple):
     """The pixel measures of the picture, where they were asked for and it could be used."""
 
 
-def outcome_of(name: str, params: dict[str, Any], with_quality: bool, path: AnyPath) -> Outcome:
-    """Load one picture and make its bag; measure its pixels too where that is asked for."""
+class Wanted(NamedTuple):
+    """What is wanted of every file besides its bag."""
+
+    quality: bool = False
+    """The pixel measures."""
+    first_field: bool = False
+    """Of a large picture, the bag of its middle instead of the whole; a note says so."""
+
+
+BAGS_ONLY = Wanted()
+
+
+def outcome_of(name: str, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> Outcome:
+    """Load one picture and make its bag; measure the same pixels too where that is asked for."""
     try:
-        image = load(path)
-        return Outcome(generate(name, image, **params), image.notes, measure(image) if with_quality else None)
+        whole = load(path)
+        seen = first_field(whole) if wanted.first_field else FieldOfView(whole)
+        notes = whole.notes if seen.image is whole else (*whole.notes, seen.note)
+        quality = measure_for(name, seen.image) if wanted.quality else None
+        return Outcome(generate(name, seen.image, **params), notes, quality)
     except InputError as refusal:
         return Outcome(refusal)
 
@@ -67,21 +86,23 @@ def generate_with_notes(
     workers: int | None = None,
     progress: Progress | None = None,
     *,
-    with_quality: bool = False,
+    wanted: Wanted = BAGS_ONLY,
     **params: Any,
 ) -> Iterator[tuple[AnyPath, Outcome]]:
-    """`generate_many` with what the loader noted on each picture and, where asked for, its pixel measures."""
-    files = list(paths)
+    """`generate_many` with what the loader noted on each picture, and what else is wanted."""
+    files = paths if isinstance(paths, Sequence) else list(paths)
     count = 1 if workers is None and len(files) < _FEW_FILES else number_of_workers(workers, len(files))
     blank = TissueImage.from_array(np.full((64, 64, 3), 255, np.uint8))
     recipe = recipe_of(name)
     generate(name, blank, **params)  # a blank picture tells whether the name and the parameters are right
 
     def counted() -> Iterator[tuple[AnyPath, Outcome]]:
-        if recipe is None or count == 1:
-            stream = _one_by_one(partial(outcome_of, name, params, with_quality), files)
+        if gathers(name):
+            stream = _in_threads(partial(outcome_of, name, params, wanted), files)
+        elif recipe is None or count == 1:
+            stream = _one_by_one(partial(outcome_of, name, params, wanted), files)
         else:
-            job = (recipe, params, with_quality)
+            job = (recipe, params, wanted)
             stream = in_processes(_outcome_elsewhere, files, count, shared=job, ahead=_AHEAD, at_death=_crashed)
         for done, (file, outcome) in enumerate(stream, start=1):
             if progress is not None:
@@ -91,7 +112,20 @@ def generate_with_notes(
     return counted()
 
 
-def _one_by_one(make: Callable[[AnyPath], Outcome], files: list[AnyPath]) -> Iterator[tuple[AnyPath, Outcome]]:
+def _in_threads(make: Callable[[AnyPath], Outcome], files: Iterable[AnyPath]) -> Iterator[tuple[AnyPath, Outcome]]:
+    """The outcomes made by threads of this process, in order: they read and wait, one GPU computes for all of them."""
+    with ThreadPoolExecutor(_THREADS, thread_name_prefix="bags") as threads:
+        ahead: deque[tuple[AnyPath, Future[Outcome]]] = deque()
+        for file in files:
+            ahead.append((file, threads.submit(make, file)))
+            if len(ahead) == 2 * _THREADS:
+                first, outcome = ahead.popleft()
+                yield first, outcome.result()
+        for file, outcome in ahead:
+            yield file, outcome.result()
+
+
+def _one_by_one(make: Callable[[AnyPath], Outcome], files: Iterable[AnyPath]) -> Iterator[tuple[AnyPath, Outcome]]:
     """The outcomes made in this process. The matrices are small: a second BLAS thread costs more than it helps."""
     libraries = ThreadpoolController()
     for file in files:
@@ -100,10 +134,15 @@ def _one_by_one(make: Callable[[AnyPath], Outcome], files: list[AnyPath]) -> Ite
         yield file, outcome
 
 
-def _outcome_elsewhere(recipe: Recipe, params: dict[str, Any], with_quality: bool, path: AnyPath) -> Outcome:
+def _outcome_elsewhere(recipe: Recipe, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> Outcome:
     """`outcome_of` in a process that may not know the generator yet."""
-    return outcome_of(register_again(recipe), params, with_quality, path)
+    return outcome_of(register_again(recipe), params, wanted, path)
+
+
+def crashed() -> InputError:
+    """The sentence for a file that ended the process that read it."""
+    return InputError("Reading this file stopped the program that reads it.", "Export it again as PNG.")
 
 
 def _crashed(_exit_code: int) -> Outcome:
-    return Outcome(InputError("Reading this file stopped the program that reads it.", "Export it again as PNG."))
+    return Outcome(crashed())

@@ -78,6 +78,10 @@ class Regions(ABC):
     def mask(self, i: int) -> np.ndarray:
         """The pixels of instance i, (H, W) bool."""
 
+    def under(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Which instances cover each of m pixels of the picture, (m, n) bool."""
+        return np.stack([self.mask(i)[y, x] for i in range(len(self))], axis=1)
+
     @abstractmethod
     def centre(self, i: int) -> tuple[float, float]:
         """The centre of gravity (x, y) of instance i."""
@@ -154,6 +158,11 @@ class BoxRegions(Regions):
         mask[y0:y1, x0:x1] = True
         return mask
 
+    def under(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        x0, y0, x1, y1 = self.boxes.T
+        x, y = x[:, None], y[:, None]
+        return (x0 <= x) & (x < x1) & (y0 <= y) & (y < y1)
+
     def centre(self, i: int) -> tuple[float, float]:
         x0, y0, x1, y1 = self.box(i)
         return (x0 + x1) / 2, (y0 + y1) / 2
@@ -219,6 +228,10 @@ class LabelRegions(Regions):
 
     def mask(self, i: int) -> np.ndarray:
         return self.labels == self._index(i)
+
+    def under(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        rows, columns = (np.searchsorted(cuts, at, "right") - 1 for cuts, at in zip(self._edges, (y, x), strict=True))
+        return self.cells[rows, columns][:, None] == np.arange(len(self))
 
     def centre(self, i: int) -> tuple[float, float]:
         y_edges, x_edges = self._edges

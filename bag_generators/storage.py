@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from safetensors.numpy import save
 from bag_generators.errors import InputError
 from bag_generators.validation import parse_json
 
+# Read, not mapped: a mapped file that becomes shorter meanwhile ends the process.
+_BACKEND = "pread" if os.name == "posix" else "mmap"
 _WRITE_ELSEWHERE = "Choose a folder that you may write to and that has space left."
 
 
@@ -104,19 +106,21 @@ def write_tensors(
     write_whole(path, pack_tensors(tensors, key, described), what)
 
 
-def read_tensors(path: Path, key: str, called: str) -> tuple[dict[str, np.ndarray], Any]:
-    """All tensors of a file and the JSON value under `key`, which is still to be validated.
+def read_tensors(
+    path: Path, key: str, called: str, only: Sequence[str] | None = None
+) -> tuple[dict[str, np.ndarray], Any]:
+    """All tensors of a file, or `only` those named, and the JSON value under `key`, which is still to be validated.
 
     A file that can't be read is an `InputError` that names it `called`; one that is another kind of file raises
     `ForeignFileError`, for the caller to say what it expected.
     """
     try:
-        with safe_open(path, framework="numpy") as file:
+        with safe_open(path, framework="numpy", backend=_BACKEND) as file:
             text = (file.metadata() or {}).get(key)
             if text is None:
                 raise ForeignFileError(path)
             described = parse_json(text, f"The description in “{called}”")
-            return {name: file.get_tensor(name) for name in file.keys()}, described  # noqa: SIM118 - not a dict
+            return {name: file.get_tensor(name) for name in only or file.keys()}, described
     except FileNotFoundError:
         raise InputError(f"There is no file “{called}”.", "Check the name.") from None
     except OSError as error:

@@ -18,7 +18,7 @@ def working_copy(pixels: np.ndarray) -> np.ndarray:
     picture is returned as it is.
     """
     height, width = pixels.shape[:2]
-    _check_size(height, width)
+    check_size(height, width)
     shrunk = (min(width, SIDE), min(height, SIDE))
     if shrunk != (width, height):
         pixels = cv2.resize(pixels, shrunk, interpolation=cv2.INTER_AREA)
@@ -27,7 +27,8 @@ def working_copy(pixels: np.ndarray) -> np.ndarray:
     return pixels
 
 
-def _check_size(height: int, width: int) -> None:
+def check_size(height: int, width: int) -> None:
+    """Refuse a picture that is too small or too long for a bag."""
     if min(height, width) < SMALLEST:
         raise InputError(
             f"The picture is {width}×{height} px; a bag needs at least {SMALLEST}×{SMALLEST} px.",

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageCms
 
+from bag_generators.reading.matrix_colours import MatrixColours
 from bag_generators.reading.matrix_profiles import D65, P3_PRIMARIES, SRGB_PRIMARIES, matrix_profile
 from bag_generators.reading.png_chunks import chunks
 
@@ -43,6 +44,8 @@ class Colours:
     note: str | None = None
     inks: bool = False
     """The conversion starts from CMYK."""
+    quick: Callable[[np.ndarray], np.ndarray] | None = None
+    """The same for (H, W, 3) uint8 pixels in a fraction of the time, where the profile is simple enough."""
 
 
 def colours_of(profile: bytes | None, mode: str) -> Colours:
@@ -100,9 +103,17 @@ def _colours(content: bytes, mode: str) -> Colours:
     space = profile.profile.xcolor_space.strip()
     if space == "RGB" and mode not in ("CMYK", "LAB"):
         whole, transparent = _transform(profile, "RGB", "RGB"), _transform(profile, "RGBA", "RGBA")
-        if _largest_change(whole) <= SMALLEST_CHANGE:
+        spread = _spread_colours()
+        converted = np.asarray(whole.apply(Image.fromarray(spread)))
+        if _largest_difference(converted, spread) <= SMALLEST_CHANGE:
             return Colours()
-        return Colours(lambda part: (transparent if part.mode == "RGBA" else whole).apply(part), CONVERTED)
+        simple = MatrixColours.read(content)
+        agrees = simple is not None and _largest_difference(simple.to_srgb(spread), converted) <= 1
+        return Colours(
+            lambda part: (transparent if part.mode == "RGBA" else whole).apply(part),
+            CONVERTED,
+            quick=simple.to_srgb if simple is not None and agrees else None,
+        )
     if space == "GRAY" and mode in ("1", "L", "LA", "La"):
         ramp = Image.frombytes("L", (256, 1), bytes(range(256)))
         table = list(_transform(profile, "L", "RGB").apply(ramp).getchannel("G").tobytes())
@@ -140,9 +151,11 @@ def _transform(profile: ImageCms.ImageCmsProfile, before: str, after: str) -> Im
     )
 
 
-def _largest_change(transform: ImageCms.ImageCmsTransform) -> int:
-    """Over colours spread evenly; most sRGB profiles are copies of copies, which no sum would know."""
+def _spread_colours() -> np.ndarray:
+    """Colours spread evenly, (17, 289, 3) uint8; most sRGB profiles are copies of copies, which no sum would know."""
     steps = np.linspace(0, 255, _GRID).round().astype(np.uint8)
-    grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(_GRID, _GRID**2, 3)
-    after = np.asarray(transform.apply(Image.fromarray(grid)))
-    return int(np.abs(after.astype(int) - grid).max())
+    return np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(_GRID, _GRID**2, 3)
+
+
+def _largest_difference(one: np.ndarray, other: np.ndarray) -> int:
+    return int(np.abs(one.astype(int) - other).max())

@@ -12,6 +12,7 @@ import logging
 import re
 import warnings
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from PIL import ImageFile, TiffImagePlugin
@@ -26,6 +27,7 @@ from bag_generators.reading.orientation import MOST_XMP_BYTES, from_hexadecimal,
 from bag_generators.reading.orientation import TAG as ORIENTATION_TAG
 from bag_generators.reading.pixel_values import Storage, to_rgb
 from bag_generators.reading.png_chunks import check_sums
+from bag_generators.reading.scale import Scale, scale_of
 from bag_generators.reading.slow_files import MOST_TIFF_ENTRIES, why_slow
 from bag_generators.reading.tiff_layout import TILE_HEIGHT, TILE_WIDTH, for_pillow, refuse_what_is_decoded_wrongly
 from bag_generators.reading.tiff_pages import Directory, directories
@@ -40,12 +42,25 @@ _PILLOW_MODULES = r"PIL\."
 _NO_PILLOW_WARNINGS = ("ignore", None, Warning, re.compile(_PILLOW_MODULES), 0)
 logging.getLogger("PIL").addHandler(logging.NullHandler())  # else its errors are printed when nobody logs
 
-EXPORT_A_REGION = "Export a region of it as PNG or TIFF (QuPath: File → Export images)."
+EXPORT_A_REGION = (
+    "Put it into the folder of slides (“elimipl app --slides FOLDER”), or export a region of it as PNG or TIFF "
+    "(QuPath: File → Export images)."
+)
 EXPORT_AGAIN = "Export it again as PNG, JPEG or TIFF."
 
 
-def decode(data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Pixels ((H, W, 3) uint8, contiguous) and notes on what was converted."""
+class Decoded(NamedTuple):
+    """What is known of a picture when its file is closed."""
+
+    pixels: np.ndarray
+    """(H, W, 3) uint8, contiguous."""
+    notes: tuple[str, ...]
+    """On what was converted."""
+    scale: Scale
+
+
+def decode(data: bytes) -> Decoded:
+    """The picture in the bytes of a file."""
     refuse_if_too_many_bytes(len(data), data[:64])
     if not data:
         raise InputError("The file is empty.", "Choose another file.")
@@ -79,7 +94,7 @@ def refuse_if_too_many_bytes(size: int, head: bytes) -> None:
     )
 
 
-def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
+def _decode_as(kind: str, data: bytes) -> Decoded:
     page = _first_page(data) if kind == "TIFF" else None
     slide = page is not None and _is_slide(page)
     if (stated := stated_size(data)) is not None:
@@ -109,7 +124,7 @@ def _decode_as(kind: str, data: bytes) -> tuple[np.ndarray, tuple[str, ...]]:
         pixels = turned_upright(pixels, orientation)
         notes.append("The picture was turned upright as its camera data say.")
     notes += value_notes
-    return pixels, tuple(notes)
+    return Decoded(pixels, tuple(notes), scale_of(kind, data, page))
 
 
 def _refuse_if_too_many_for_webp(kind: str, width: int, height: int) -> None:

@@ -74,3 +74,7 @@ def _packed(tags: dict[bytes, bytes]) -> bytes:
     head = struct.pack(">I4sI4s4s4s", offset + len(body), bytes(4), 0x04300000, b"mntr", b"RGB ", b"XYZ ")
     head += bytes(12) + b"acsp" + bytes(28) + _fixed(*_D50)
     return head.ljust(128, b"\0") + table + body
+
+
+SRGB_COLUMNS = _to_d50(D65) @ _rgb_to_xyz(D65, SRGB_PRIMARIES)
+"""From the light of sRGB to XYZ, (3, 3): what an sRGB profile says of its primaries."""

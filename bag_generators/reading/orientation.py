@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
+from typing import Any
 
+import cv2
 import numpy as np
 
 MOST_EXIF_ENTRIES = 4_096
@@ -13,20 +16,20 @@ MOST_XMP_BYTES = 2**20
 TAG = 274
 _SHAPES = {1: "B", 3: "H", 4: "I"}
 _IN_XMP = re.compile(rb'tiff:Orientation(?:="|>)([0-9])')
-_UPRIGHT = {
-    2: lambda p: p[:, ::-1],
-    3: lambda p: p[::-1, ::-1],
-    4: lambda p: p[::-1],
-    5: lambda p: p.transpose(1, 0, 2),
-    6: lambda p: np.rot90(p, -1),
-    7: lambda p: p.transpose(1, 0, 2)[::-1, ::-1],
-    8: lambda p: np.rot90(p),
+_UPRIGHT: dict[int, Callable[[np.ndarray], Any]] = {  # OpenCV turns several times as fast as NumPy copies
+    2: lambda p: cv2.flip(p, 1),
+    3: lambda p: cv2.flip(p, -1),
+    4: lambda p: cv2.flip(p, 0),
+    5: cv2.transpose,
+    6: lambda p: cv2.rotate(p, cv2.ROTATE_90_CLOCKWISE),
+    7: lambda p: cv2.flip(cv2.transpose(p), -1),
+    8: lambda p: cv2.rotate(p, cv2.ROTATE_90_COUNTERCLOCKWISE),
 }
 
 
 def turned_upright(pixels: np.ndarray, orientation: int) -> np.ndarray:
     """(H, W, 3) pixels as a person should see them."""
-    return np.ascontiguousarray(_UPRIGHT[orientation](pixels)) if orientation in _UPRIGHT else pixels
+    return np.asarray(_UPRIGHT[orientation](pixels)) if orientation in _UPRIGHT else pixels
 
 
 def orientation_of(exif: bytes | None, xmp: bytes | str | None = None) -> int:

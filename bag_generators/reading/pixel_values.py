@@ -66,8 +66,8 @@ def to_rgb(picture: Image.Image, storage: Storage, colours: Colours) -> tuple[np
     notes = [_MODES_IN_WORDS[picture.mode]] if picture.mode in _MODES_IN_WORDS else []
     pixels = np.empty((picture.height, picture.width, 3), np.uint8)
     only_grey, least, most = True, 255, 0
-    for rows, part in _bands(picture):
-        part, (lowest, highest) = _laid_on_white(part, colours)
+    for rows, band in _bands(picture):
+        part, (lowest, highest) = _laid_on_white(band, colours)
         least, most = min(least, lowest), max(most, highest)
         pixels[rows] = np.asarray(part)
         only_grey = only_grey and _is_grey(pixels[rows])
@@ -90,11 +90,13 @@ def _bands(picture: Image.Image) -> Iterator[tuple[slice, Image.Image]]:
         yield slice(top, below), picture.crop((0, top, picture.width, below))
 
 
-def _laid_on_white(part: Image.Image, colours: Colours) -> tuple[Image.Image, tuple[int, int]]:
+def _laid_on_white(part: Image.Image, colours: Colours) -> tuple[Image.Image | np.ndarray, tuple[int, int]]:
     """A band in sRGB, and its least and most opacity; paper-white shows through, hidden colours never do."""
     if not part.has_transparency_data:
         if not colours.inks:
             part = part if part.mode == "RGB" else part.convert("RGB")
+        if colours.quick:
+            return colours.quick(np.asarray(part)), (255, 255)
         return (colours.convert(part) if colours.convert else part), (255, 255)
     part = (part.convert("LA") if part.mode == "La" else part).convert("RGBA")
     opacity = np.asarray(part.getchannel("A"))

@@ -1,11 +1,14 @@
 """What the pixels alone say about whether a picture is one to judge: size, tissue, focus, colour.
 
-Only measures, no verdicts: what is usual depends on the tiles a model learned from (`elimipl.scope`).
+Only measures, no verdicts: what is usual depends on the tiles a model learned from (`elimipl.scope`). They are taken
+from what a generator sees: the 224×224 working copy, or windows of 224 px at the scale it keeps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import product
 
 import cv2
 import numpy as np
@@ -20,11 +23,16 @@ _FAINTEST_CHROMA = 5.0
 _HUES = (-75.0, 30.0)
 """Violet (haematoxylin) to pink (eosin) and red (blood) as degrees in the a*b* plane of CIE L*a*b*."""
 _BLOCK = 8
+ASSUMED_MICRONS_PER_PIXEL = 0.5
+"""The scale of a picture of unknown scale, for generators that keep scales: that of the paper's tiles."""
+_WINDOWS = 3
+"""Windows along each side of a large picture."""
+_SOME_TISSUE = 0.2
 
 
 @dataclass(frozen=True)
 class Quality:
-    """Measures of one picture, all finite. All but the first two are taken from the 224×224 working copy."""
+    """Measures of one picture, all finite."""
 
     shorter_side: float
     """Of the picture as given, px."""
@@ -49,27 +57,68 @@ class Quality:
 
     Two dyes span a plane. Scanned tissue leaves it by its pigments, blood and the optics; computed colours don't.
     """
+    field: float | None = None
+    """The shorter side in µm, where the picture was measured at a scale; 0.5 µm per pixel if nobody knows better."""
 
     def numbers(self) -> dict[str, float]:
-        """The measures by name."""
-        return asdict(self)
+        """The measures that were taken, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def measure(image: TissueImage) -> Quality:
-    """The measures of a picture of any size and content."""
+def measure_for(generator: str, image: TissueImage) -> Quality:
+    """The measures of a picture as a generator sees it."""
+    return measure(image, kept_scale(generator))
+
+
+def kept_scale(generator: str) -> float | None:
+    """µm per pixel at which a generator sees every picture; None where it sees the working copy or knows no scale."""
+    from bag_generators.registry import GENERATORS
+
+    return GENERATORS[generator].microns_per_pixel if generator in GENERATORS else None
+
+
+def measure(image: TissueImage, microns_per_pixel: float | None = None) -> Quality:
+    """The measures of a picture of any size and content: of its working copy, or of windows at a scale.
+
+    Shares are averages over the windows; of the others the median counts, over the windows that hold some tissue.
+    """
     shorter, longer = sorted((image.width, image.height))
-    working = _model_view(image)
-    tissue = _tissue(working)
-    sharpness, unevenness = _detail(working)
+    known = image.microns_per_pixel or ASSUMED_MICRONS_PER_PIXEL
+    views = (
+        [_model_view(image)] if microns_per_pixel is None else list(_windows(image.pixels, known / microns_per_pixel))
+    )
+    seen = np.array([_measured(view) for view in views])
+    on_tissue = seen[seen[:, 0] >= min(_SOME_TISSUE, seen[:, 0].max())]
+    _, sharpness, unevenness, _, third_colour = np.median(on_tissue, axis=0).tolist()
     return Quality(
         shorter_side=float(shorter),
         aspect=longer / shorter,
-        tissue=float(tissue.mean()),
+        tissue=float(seen[:, 0].mean()),
         sharpness=sharpness,
         unevenness=unevenness,
-        stain_colour=_stain_colour(working, tissue),
-        third_colour=_third_colour(working),
+        stain_colour=float(on_tissue[:, 3].mean()),
+        third_colour=third_colour,
+        field=None if microns_per_pixel is None else shorter * known,
     )
+
+
+def _measured(view: np.ndarray) -> tuple[float, float, float, float, float]:
+    """Tissue, sharpness, unevenness, stain colour and third colour of (h, w, 3) pixels."""
+    tissue = _tissue(view)
+    return float(tissue.mean()), *_detail(view), _stain_colour(view, tissue), _third_colour(view)
+
+
+def _windows(pixels: np.ndarray, factor: float) -> Iterator[np.ndarray]:
+    """Up to 3×3 windows of at most 224×224 px, evenly spread over the picture when it is `factor` times as large."""
+    height, width = pixels.shape[:2]
+    side = min(max(1, round(SIDE / factor)), height, width)
+    rows, columns = (np.linspace(0, length - side, min(_WINDOWS, length // side)) for length in (height, width))
+    seen = max(_BLOCK, round(side * factor))
+    for top, left in product(rows.astype(int), columns.astype(int)):
+        window = np.ascontiguousarray(pixels[top : top + side, left : left + side])
+        if seen != side:
+            window = cv2.resize(window, (seen, seen), interpolation=cv2.INTER_AREA if seen < side else cv2.INTER_LINEAR)
+        yield window
 
 
 def _model_view(image: TissueImage) -> np.ndarray:
@@ -86,7 +135,7 @@ def _model_view(image: TissueImage) -> np.ndarray:
 
 
 def _tissue(working: np.ndarray) -> np.ndarray:
-    """Which pixels are not bare glass, (224, 224) bool."""
+    """Which pixels are not bare glass, (h, w) bool."""
     red, green, blue = cv2.split(working)
     return np.asarray(cv2.min(cv2.min(red, green), blue) < 255 * np.exp(-_BARE_GLASS))
 
@@ -114,7 +163,8 @@ def _stain_colours() -> np.ndarray:
 
 
 def _third_colour(working: np.ndarray) -> float:
-    blocks = cv2.resize(cv2.LUT(working, _DENSITY), (SIDE // _BLOCK, SIDE // _BLOCK), interpolation=cv2.INTER_AREA)
+    height, width = (max(2, length // _BLOCK) for length in working.shape[:2])
+    blocks = cv2.resize(cv2.LUT(working, _DENSITY), (width, height), interpolation=cv2.INTER_AREA)
     smallest = np.linalg.eigvalsh(np.cov(blocks.reshape(-1, 3).T.astype(np.float64)))[0]
     return float(np.sqrt(max(smallest, 0.0)))
 

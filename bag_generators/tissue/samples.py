@@ -20,6 +20,7 @@ from bag_generators.validation import Record, Sha256, read_json, validated
 
 SAMPLES_FOLDER = assets("samples")
 
+SCALE_SOURCE = "description of the sample"
 _REPAIR = "Get the project's files again, or make the samples anew with “python scripts/make_samples.py”."
 
 
@@ -49,7 +50,8 @@ class Sample(_Entry):
 
     def load(self) -> TissueImage:
         """The picture. A file that is missing or not the one that was shipped is an `InputError`."""
-        return load(self._bytes(self.file, self.sha256))
+        image = load(self._bytes(self.file, self.sha256))
+        return image.at_scale(self.microns_per_pixel, SCALE_SOURCE) if self.microns_per_pixel else image
 
     def truth(self) -> np.ndarray | None:
         """Which pixels carry the class, (H, W) bool; None for pictures whose truth is unknown."""

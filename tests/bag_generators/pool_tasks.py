@@ -1,6 +1,7 @@
 """What the workers of `test_pool` do: functions they can import."""
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -56,6 +57,7 @@ def linger(task: int) -> None:
 
 
 def run_lingering() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # programs started in the background ignore it
     try:
         list(in_processes(linger, [1], 1))
     except KeyboardInterrupt:

@@ -147,7 +147,7 @@ def test_broken_packages_cost_a_sentence_each_and_nothing_else(tmp_path, files):
     surroundings = installed(tmp_path, entries)
     done = run(surroundings, "--list")
     assert done.returncode == 0
-    assert done.stdout.count("\n") == 4
+    assert done.stdout.count("\n") == 5
     assert "The generator 'gone' of the package “plugged” is left out: No module named 'missing_module'" in done.stderr
     assert re.search(
         r"'wrong' of the package “plugged” is left out: <function quadrants at .*> is not a generator", done.stderr

@@ -117,7 +117,9 @@ def test_wrong_arguments_are_refused_before_the_first_file(arguments, words):
 
 
 def test_a_file_that_kills_its_worker_is_a_reason_and_the_rest_goes_on(pictures, monkeypatch):
-    monkeypatch.setattr(pool, "_WORKER_PROGRAM", patched_worker("os._exit(9) if '03' in str(path) else load(path)"))
+    monkeypatch.setattr(
+        pool, "_WORKER_PROGRAM", patched_worker("os._exit(9) if '03' in os.path.basename(path) else load(path)")
+    )
     results = [result for _, result in generate_many("row", pictures, workers=2)]
     assert "stopped the program that reads it" in str(results[3])
     assert [i for i, result in enumerate(results) if not isinstance(result, Bag)] == [3, 6]

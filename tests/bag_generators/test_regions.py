@@ -55,6 +55,15 @@ def filled(polygons: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 @patient
 @given(REGIONS)
+def test_under_every_pixel_lie_those_whose_masks_hold_it(regions: Regions) -> None:
+    y, x = np.indices(regions.shape).reshape(2, -1)
+    masks = np.stack([regions.mask(i).ravel() for i in range(len(regions))], axis=1)
+    assert (regions.under(x, y) == masks).all()
+    assert (Regions.under(regions, x, y) == masks).all()
+
+
+@patient
+@given(REGIONS)
 def test_outline_filled_is_the_mask(regions: Regions) -> None:
     for i in range(len(regions)):
         assert (filled(regions.outline(i), regions.shape) == regions.mask(i)).all()

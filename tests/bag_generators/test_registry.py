@@ -18,7 +18,7 @@ from bag_generators.tissue.stain import STAINS
 from tests.bag_generators.references.pictures import KINDS, flat, picture
 
 NAMES = tuple(GENERATORS)
-WIDTHS = {"row": 9, "sbn": 15, "kmeansseg": 6, "sift": 128}
+WIDTHS = {"row": 9, "sbn": 15, "kmeansseg": 6, "sift": 128, "deep": 128}
 COUNTS = {"row": 8, "sbn": 9, "sift": 25}
 
 
@@ -36,8 +36,8 @@ def same(one: Bag, other: Bag) -> bool:
     )
 
 
-def test_the_papers_four_generators_are_there() -> None:
-    assert NAMES == ("row", "sbn", "kmeansseg", "sift")
+def test_the_papers_four_generators_are_there_and_one_of_ours() -> None:
+    assert NAMES == ("row", "sbn", "kmeansseg", "sift", "deep")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,6 +1,7 @@
 """Drawing a phantom: tissue layers become stain concentrations, and those become pixels.
 
-A phantom is neutral loose tissue with the class in one part of it. The background, the stain, the place and
+A phantom is neutral tissue with the class in one part of it: loose connective tissue, or fat, which looks like none of
+the seven classes (loose tissue and stroma are akin). The background, the stain, the place and
 the camera's noise depend on the seed alone, so the same seed drawn as another kind differs by its class and
 nothing else: the kind can only be learnt from the pixels that carry it. Phantoms teach and test; they are not
 tissue.
@@ -22,6 +23,7 @@ from bag_generators.tissue.phantom.tissues import (
     Area,
     Layer,
     debris,
+    fat,
     loose_tissue,
     lymphocytes,
     mucus,
@@ -52,6 +54,8 @@ _PAINTERS: Mapping[str, Callable[[np.random.Generator, Area], Layer]] = {
     "TUM": tumour,
 }
 
+_BACKGROUNDS: Mapping[str, Callable[[np.random.Generator, int], Layer]] = {"loose": loose_tissue, "fat": fat}
+
 HAEMATOXYLIN_EOSIN = np.array([[0.5626, 0.7201, 0.4062], [0.2159, 0.8012, 0.5581]])
 """Unit optical densities of the two stains in R, G, B: the reference of Macenko et al., ISBI 2009."""
 
@@ -68,10 +72,11 @@ class Phantom:
     seed: int
 
 
-def draw(kind: str, seed: int, size: int = 224, coverage: float | None = None) -> Phantom:
+def draw(kind: str, seed: int, size: int = 224, coverage: float | None = None, background: str = "loose") -> Phantom:
     """The phantom of this kind and seed, `size` px square (a larger one shows more tissue, not larger cells).
 
-    `coverage` is the share of pixels that carry the class; by default it is drawn from .25 to .60.
+    `coverage` is the share of pixels that carry the class; by default it is drawn from .25 to .60. `background` is what
+    lies around it: loose tissue or fat.
     The same arguments always give the same pixels.
 
     >>> phantom = draw("LYM", seed=1)
@@ -85,10 +90,10 @@ def draw(kind: str, seed: int, size: int = 224, coverage: float | None = None) -
     drawn_coverage = float(shared.uniform(0.25, 0.60))
     area = Area(_area(shared, size), drawn_coverage if coverage is None else coverage)
     stain = _stain(shared)
-    background = loose_tissue(shared, size)
+    around = _BACKGROUNDS[background](shared, size)
     layer = _PAINTERS[kind](own, area)
 
-    haematoxylin, eosin = _compose(background, layer, chromatin=smooth_noise(shared, size, 1.7))
+    haematoxylin, eosin = _compose(around, layer, chromatin=smooth_noise(shared, size, 1.7))
     density = haematoxylin[..., None] * stain[0] + eosin[..., None] * stain[1]
     light = 246 * np.exp(-density) + 1.5 * shared.standard_normal((size, size, 3), dtype=np.float32)
     pixels = np.clip(np.rint(light), 0, 255).astype(np.uint8)

@@ -63,6 +63,24 @@ def loose_tissue(rng: np.random.Generator, size: int) -> Layer:
     )
 
 
+def fat(rng: np.random.Generator, size: int) -> Layer:
+    """Large empty cells with thin pink walls, a flat nucleus at a wall here and there."""
+    centres = scatter(rng, size, 46, 0.3)
+    y, x = np.mgrid[0:size, 0:size].astype(np.float32)
+    distances = (
+        np.hypot(x[..., None] - centres[:, 0], y[..., None] - centres[:, 1])
+        + 2 * smooth_noise(rng, size, 30)[..., None]
+    )
+    nearest, second = np.moveaxis(np.partition(distances, 1, axis=2)[..., :2], 2, 0)
+    wall = np.exp(-(((second - nearest) / 2.2) ** 2)).astype(np.float32)
+    rise_y, rise_x = np.gradient(second - nearest)
+    points = scatter(rng, size, 15, 0.45)
+    points = points[(sample(wall, points) > 0.5) & (rng.random(len(points)) < 0.5)]
+    along = np.arctan2(sample(rise_y, points), sample(rise_x, points)) + np.pi / 2
+    flat = Nuclei.at(rng, points, length=(9, 13), width=(2.2, 3.4), tone=(0.9, 1.4), angles=along)
+    return Layer(0.01 + 0.03 * wall, 0.015 + 0.34 * wall, [flat], np.ones((size, size), np.float32))
+
+
 def lymphocytes(rng: np.random.Generator, area: Area) -> Layer:
     """Small, round, dark nuclei side by side, hardly any cytoplasm."""
     mask, size = area.blob(), area.size

@@ -15,11 +15,16 @@ def instance_truth(bag: Bag, truth: np.ndarray, threshold: float = 0.5) -> np.nd
     instance always counts, however small its share: a bag of class c has at least one instance of class c, as
     multi-instance learning assumes. Only if `truth` (H, W) touches no region at all does no instance count.
     """
+    shares = instance_shares(bag, truth)
+    return (shares >= min(threshold, shares.max())) & (shares > 0)
+
+
+def instance_shares(bag: Bag, truth: np.ndarray) -> np.ndarray:
+    """How much of the region of every instance `truth` (H, W) covers, (n,) from 0 to 1."""
     if truth.shape != bag.regions.shape:
         raise InputError(
             f"The truth is {truth.shape} pixels large and the bag's picture {bag.regions.shape}.",
             "Use the truth of the picture from which the bag was made.",
         )
     masks = (bag.regions.mask(i) for i in range(len(bag.regions)))
-    shares = np.array([truth[mask].sum() / max(mask.sum(), 1) for mask in masks])
-    return (shares >= min(threshold, shares.max())) & (shares > 0)
+    return np.array([truth[mask].sum() / max(mask.sum(), 1) for mask in masks])

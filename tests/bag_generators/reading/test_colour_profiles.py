@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageCms
 
 from bag_generators.image import load
-from bag_generators.reading.colour_profiles import CONVERTED, MOST_PROFILE_BYTES, UNUSED
+from bag_generators.reading.colour_profiles import CONVERTED, MOST_PROFILE_BYTES, UNUSED, colours_of
 from bag_generators.reading.matrix_profiles import D65, P3_PRIMARIES, SRGB_PRIMARIES, matrix_profile
 from scripts.bad_inputs.encodings import encoded, tiff_with_entries, tissue, with_chunk
 from scripts.bad_inputs.metadata import DISPLAY_P3, PROPHOTO, ink_profile, profile_of_endless_elements
@@ -244,3 +244,63 @@ def test_points_that_are_no_colours(white):
         matrix_profile(white, SRGB_PRIMARIES, None)
     with pytest.raises(ValueError, match="on one line"):
         matrix_profile(D65, ((0.3, 0.3), (0.3, 0.3), (0.3, 0.3)), None)
+
+
+def with_tag(profile, name, content):
+    """A profile with the content of a tag replaced, written behind all others."""
+    changed = bytearray(profile + bytes(-len(profile) % 4))
+    (count,) = struct.unpack_from(">I", changed, 128)
+    for at in range(132, 132 + 12 * count, 12):
+        if changed[at : at + 4] == name:
+            struct.pack_into(">II", changed, at + 4, len(changed), len(content))
+    changed += content
+    struct.pack_into(">I", changed, 0, len(changed))
+    return bytes(changed)
+
+
+def curve(*points):
+    return struct.pack(f">4s4xI{len(points)}H", b"curv", len(points), *points)
+
+
+def formula(kind, *numbers):
+    fixed = (round(number * 65536) for number in numbers)
+    return struct.pack(f">4s4xHxx{len(numbers)}i", b"para", kind, *fixed)
+
+
+BENT = {
+    "as it is": None,
+    "straight": curve(),
+    "gamma": curve(round(2.2 * 256)),
+    "table": curve(*(round(65535 * (i / 99) ** 2) for i in range(100))),
+    "formula 0": formula(0, 1.9),
+    "formula 3": formula(3, 2.4, 0.95, 0.05, 0.08, 0.04),
+}
+
+
+@pytest.mark.parametrize("bent", BENT)
+@pytest.mark.parametrize("profile", [DISPLAY_P3, PROPHOTO], ids=["p3", "prophoto"])
+def test_the_quick_way_is_taken_and_is_the_usual_one_up_to_a_step(profile, bent):
+    changed = profile if BENT[bent] is None else with_tag(profile, b"gTRC", BENT[bent])
+    colours = colours_of(changed, "RGB")
+    noise = np.random.default_rng(3).integers(0, 256, (300, 400, 3), dtype=np.uint8)
+    usual = np.asarray(colours.convert(Image.fromarray(noise)))
+    assert np.abs(colours.quick(noise).astype(int) - usual).max() <= 1
+
+
+@pytest.mark.parametrize(
+    "tag", [b"", b"curv", curve(9)[:12], b"text" + bytes(20), formula(9, 1), formula(1, 2.0, 0.0, 1.0), formula(0)]
+)
+def test_a_curve_that_can_not_be_read_never_breaks_a_picture(tag):
+    colours = colours_of(with_tag(DISPLAY_P3, b"bTRC", tag), "RGB")
+    assert colours.quick is None or colours.quick(TISSUE).shape == TISSUE.shape
+
+
+def test_a_profile_that_lifts_black_goes_the_usual_way():
+    assert colours_of(with_tag(DISPLAY_P3, b"gTRC", curve(9000, 65535)), "RGB").quick is None
+
+
+def test_a_profile_with_a_table_of_its_own_goes_the_usual_way():
+    """Its tables come before its matrix."""
+    named = bytearray(with_tag(DISPLAY_P3, b"wtpt", b"XYZ " + bytes(16)))
+    named[named.index(b"wtpt") : named.index(b"wtpt") + 4] = b"A2B0"
+    assert colours_of(bytes(named), "RGB").quick is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bag_generators.errors import InputError
 from bag_generators.image import load
 from fuzz.mutations import mutated
-from fuzz.targets import pictures
+from fuzz.seeds import pictures
 
 SEEDS = pictures()
 

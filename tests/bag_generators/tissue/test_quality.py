@@ -46,6 +46,43 @@ def test_size_is_that_of_the_picture_not_of_its_copy():
     assert (quality.shorter_side, quality.aspect) == (400, 2.5)
 
 
+def test_at_a_scale_a_large_field_has_the_measures_of_its_tiles():
+    """Shrunk to the working copy the detail of a field of 672 px would be another one."""
+    tile = draw("TUM", 3).pixels
+    field = TissueImage.from_array(np.tile(tile, (3, 3, 1)))
+    alone, large = measure(TissueImage.from_array(tile), 0.5), measure(field, 0.5)
+    for name in ("tissue", "sharpness", "unevenness", "stain_colour", "third_colour"):
+        assert getattr(large, name) == pytest.approx(getattr(alone, name))
+    assert (alone.field, large.field) == (112, 336)
+    assert measure(field).sharpness != pytest.approx(alone.sharpness, rel=0.05)
+    plain = measure(TissueImage.from_array(tile))
+    assert alone.numbers() == {**plain.numbers(), "field": 112}
+
+
+def test_the_scale_of_the_picture_counts_where_it_is_known():
+    tile = draw("TUM", 3).pixels
+    fine = TissueImage.from_array(cv2.resize(tile, (448, 448), interpolation=cv2.INTER_NEAREST)).at_scale(
+        0.25, "a test"
+    )
+    assert measure(fine, 0.5).sharpness == pytest.approx(measure(TissueImage.from_array(tile), 0.5).sharpness, rel=0.1)
+    assert measure(fine, 0.5).field == 112
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5000), (31, 31), (100, 800)])
+def test_at_a_scale_too_every_picture_has_finite_measures(shape):
+    noise = np.random.default_rng(0).integers(0, 256, (*shape, 3), dtype=np.uint8)
+    for known in (None, 0.1, 4.0):
+        image = TissueImage.from_array(noise).at_scale(known, "a test")
+        assert all(math.isfinite(number) for number in measure(image, 0.5).numbers().values())
+
+
+def test_glass_between_tissue_does_not_hide_its_detail():
+    tile = draw("TUM", 3).pixels
+    field = np.full((672, 672, 3), 245, np.uint8)
+    field[:448, :448] = np.tile(tile, (2, 2, 1))
+    assert measure(TissueImage.from_array(field), 0.5).sharpness > 0.5 * quality_of(tile).sharpness
+
+
 def test_tissue_is_the_share_that_is_not_glass():
     picture = np.array(flat((240, 235, 242)))
     picture[:, :56] = (150, 70, 140)

@@ -1,0 +1,59 @@
+"""A small slide of drawn phantoms: a pyramidal TIFF made here, for who has no slide at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from bag_generators.slide.pyramid import pyramid
+from bag_generators.storage import write_whole
+from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
+
+MICRONS_PER_PIXEL = 0.5
+COLUMNS, ROWS, BLOCK = 12, 9, 336
+"""Blocks of tissue along the sides, and pixels along the side of a block."""
+_GLASS = (243, 241, 244)
+_LEVELS = 4
+
+
+def write_demo_slide(path: Path, seed: int = 0) -> None:
+    """Write the slide, all or nothing. The same seed gives the same pixels."""
+    levels = [demo_pixels(seed)]
+    for _ in range(_LEVELS - 1):
+        height, width = levels[-1].shape[:2]
+        levels.append(np.asarray(cv2.resize(levels[-1], (width // 2, height // 2), interpolation=cv2.INTER_AREA)))
+    write_whole(path, pyramid(levels, MICRONS_PER_PIXEL), "The demo slide")
+
+
+def demo_kinds(seed: int = 0) -> np.ndarray:
+    """Which kind each block shows, (rows, columns) of indices into `PHANTOM_KINDS`: one in the middle, six around."""
+    angles = np.random.default_rng(seed).uniform(0, 2 * np.pi) + np.arange(len(PHANTOM_KINDS)) * np.pi / 3
+    around = np.stack([np.sin(angles), np.cos(angles)], axis=1) * 0.6
+    around[-1] = 0.0
+    centres = (1 + around) * (ROWS / 2, COLUMNS / 2)
+    at = np.moveaxis(np.mgrid[0:ROWS, 0:COLUMNS], 0, -1)[:, :, None] + 0.5
+    return np.asarray(((at - centres) ** 2).sum(axis=-1).argmin(axis=-1))
+
+
+def demo_pixels(seed: int = 0) -> np.ndarray:
+    """The whole slide at level 0, (height, width, 3) uint8: one piece of tissue on glass."""
+    rng = np.random.default_rng(seed + 1)
+    drawn = [draw(kind, seed, BLOCK, coverage=0.9).pixels for kind in PHANTOM_KINDS]
+    rows = []
+    for line in demo_kinds(seed):
+        # Turned and mirrored, seven drawings make many; drawing each block anew would take a minute.
+        turned = [np.rot90(drawn[kind][:, :: rng.choice((-1, 1))], int(rng.integers(4))) for kind in line]
+        rows.append(np.concatenate(turned, axis=1))
+    tissue = np.concatenate(rows)
+    inside = _outline(rng, *tissue.shape[:2])[:, :, None]
+    return np.where(inside, tissue, np.array(_GLASS, np.uint8))
+
+
+def _outline(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
+    """Where the tissue lies, (height, width) bool: an oval with an uneven edge."""
+    y, x = np.mgrid[-1 : 1 : 1j * ROWS * 8, -1 : 1 : 1j * COLUMNS * 8]
+    bumps = cv2.resize(rng.normal(0, 0.06, (ROWS, COLUMNS)), x.shape[::-1], interpolation=cv2.INTER_CUBIC)
+    distance = np.sqrt((x / 0.93) ** 2 + (y / 0.9) ** 2) + bumps
+    return np.asarray(cv2.resize(distance, (width, height), interpolation=cv2.INTER_CUBIC) < 1)

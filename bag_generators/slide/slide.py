@@ -1,0 +1,161 @@
+"""A slide as the rest of the project knows it: size, scale, levels, and the pixels of any part at any scale."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bag_generators.errors import InputError
+from bag_generators.slide import reader, readers
+from bag_generators.slide.reader import Facts, Question, State
+from bag_generators.slide.several_files import dicom_in
+from bag_generators.slide.tissue import TissueGrid, find_tissue
+
+USUAL_SCALES = (0.15, 1.1)
+"""Micrometres per pixel of the largest level that scanners have (from 60× down to 10×)."""
+_MOST_THUMBNAILS = 64
+_LARGEST_KEPT = 1024  # px: 64 of them are 200 MB at most
+
+
+class Level(NamedTuple):
+    """One of the copies of a slide in its file."""
+
+    width: int
+    height: int
+    downsample: float
+    """Pixels of level 0 along a side of one of this level's."""
+
+
+class SlideTile(NamedTuple):
+    """A tile of a slide: its upper left corner in pixels of level 0, where it is in the grid, and its pixels."""
+
+    x: int
+    y: int
+    column: int
+    row: int
+    pixels: np.ndarray
+
+
+@dataclass(frozen=True)
+class Slide:
+    """An opened slide. Build one with `open_slide`. Any thread may use it; coordinates are pixels of level 0."""
+
+    name: str
+    """Of the file, or of the folder with the files of a DICOM slide; their own texts are never read."""
+    path: Path
+    state: State
+    facts: Facts
+    ask: Callable[[Question], Any]
+
+    def __enter__(self) -> Slide:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held here: a reading process keeps the files it used last open."""
+
+    @property
+    def width(self) -> int:
+        return self.facts.levels[0][0]
+
+    @property
+    def height(self) -> int:
+        return self.facts.levels[0][1]
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The largest first."""
+        return tuple(Level(*level) for level in self.facts.levels)
+
+    @property
+    def microns_per_pixel(self) -> float | None:
+        """Of level 0; None where the file does not say, or says what no microscope has."""
+        return self.facts.microns_per_pixel
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know of the file, a sentence each."""
+        microns = self.microns_per_pixel
+        if microns is None:
+            return ("The file does not say how large a pixel is on the slide.",)
+        if not USUAL_SCALES[0] <= microns <= USUAL_SCALES[1]:
+            return (f"The file says {microns:g} µm per pixel, which is unusual: sizes and areas may be wrong.",)
+        return ()
+
+    def with_scale(self, microns_per_pixel: float) -> Slide:
+        """The same slide with a scale that a person knows."""
+        if not (math.isfinite(microns_per_pixel) and 0.01 <= microns_per_pixel <= 100):
+            raise InputError(f"A pixel can't be {microns_per_pixel:g} µm large.", "Give 0.01 to 100, such as 0.5.")
+        return replace(self, facts=Facts(self.facts.levels, microns_per_pixel))
+
+    def pixels(self, x: float, y: float, width: float, height: float, out: tuple[int, int]) -> np.ndarray:
+        """A rectangle drawn to `out` (columns, rows): (rows, columns, 3) uint8, white beyond the edges."""
+        if not (width > 0 and height > 0 and min(out) > 0 and all(map(math.isfinite, (x, y, width, height)))):
+            raise InputError("This part of a slide has no pixels.", "Give a width and a height.")
+        drawn: np.ndarray = self.ask(Question(str(self.path), self.state, (x, y, width, height), out))
+        return drawn
+
+    def region(self, x: float, y: float, size: int, microns_per_pixel: float) -> np.ndarray:
+        """The square from (x, y) on, `size` pixels of that scale along each side: (size, size, 3) uint8."""
+        side = size * microns_per_pixel / self.scale()
+        return self.pixels(x, y, side, side, (size, size))
+
+    def overview(self, downsample: float) -> np.ndarray:
+        """The whole slide, each pixel `downsample` pixels of level 0 along a side."""
+        columns, rows = math.ceil(self.width / downsample), math.ceil(self.height / downsample)
+        return self.pixels(0, 0, columns * downsample, rows * downsample, (columns, rows))
+
+    def thumbnail(self, longest: int = 512) -> np.ndarray:
+        """The whole slide, at most so many pixels along its longer side, never enlarged; read-only, small ones kept."""
+        return _thumbnail(self, longest) if longest <= _LARGEST_KEPT else _thumbnail.__wrapped__(self, longest)
+
+    def scale(self) -> float:
+        """`microns_per_pixel`, or a refusal."""
+        if self.microns_per_pixel is None:
+            raise InputError(
+                f"The slide “{self.name}” does not say how large its pixels are.",
+                "Give the scale in µm per pixel, as the scanner's settings say it.",
+            )
+        return self.microns_per_pixel
+
+    def tissue(self, size: int, microns_per_pixel: float) -> TissueGrid:
+        """Which tiles of that size and scale show tissue, and why the others are left out."""
+        return find_tissue(self.overview, (self.width, self.height), size * microns_per_pixel / self.scale())
+
+    def tiles(self, size: int, microns_per_pixel: float, tissue_only: bool = True) -> Iterator[SlideTile]:
+        """The tiles of the slide row by row; those at the right and lower edge reach back so that they lie inside."""
+        grid = self.tissue(size, microns_per_pixel)
+        for row in range(grid.rows):
+            for column in range(grid.columns):
+                if grid.is_tissue[row, column] or not tissue_only:
+                    x, y = grid.corner(row, column)
+                    yield SlideTile(x, y, column, row, self.region(x, y, size, microns_per_pixel))
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.state))
+
+
+def open_slide(path: str | os.PathLike[str], *, in_this_process: bool = False) -> Slide:
+    """Open a whole slide or a large picture; a file that can't be used is refused with an `InputError`.
+
+    The folder of a DICOM slide is opened as any of its files. It is read in a process of its own, with limits of
+    memory and time. `in_this_process` is for worker processes, which may end by what they read.
+    """
+    named = Path(path).absolute()
+    file = dicom_in(named) or named if named.is_dir() else named
+    state = reader.state_of(str(file))
+    ask: Callable[[Question], Any] = reader.answer if in_this_process else readers.ask
+    return Slide(named.name, file, state, ask(Question(str(file), state)), ask)
+
+
+@lru_cache(maxsize=_MOST_THUMBNAILS)
+def _thumbnail(slide: Slide, longest: int) -> np.ndarray:
+    thumbnail = slide.overview(max(1.0, max(slide.width, slide.height) / longest))
+    thumbnail.flags.writeable = False
+    return thumbnail
