@@ -13,7 +13,7 @@ from typing import Any
 
 from bag_generators.errors import InputError
 from elimipl.loss_registry import CLI, check_loss
-from elimipl.settings import Settings, choice, number, registered, switch
+from elimipl.settings import Settings, choice, number, rare_switch, registered, switch
 
 PRESETS = ("paper", "published", "default")
 
@@ -84,6 +84,8 @@ class Config(Settings):
     clip: float = number(0.0, 0, 1e6)
     """Longest gradient a step may follow (Euclidean norm over all parameters); 0 sets no limit."""
     dtype: str = choice("float32", "float64")
+    amp: bool = rare_switch()
+    """Train with products of bfloat16 numbers where the network is wide; everything else stays as wide as `dtype`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,4 +1,4 @@
-"""The one container of bags: flat instances with offsets, candidate sets, labels; one safe file on disk."""
+"""The one container of bags: flat instances with offsets, candidate sets, labels; a safe file or folder on disk."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bag_generators import bag_file
+from bag_generators import bag_file, shards
 from bag_generators.errors import InputError
+from bag_generators.mapped_rows import MappedRows
+from elimipl.dataset_arrays import InstanceTable, disjoint_groups, gathered, halved, joined
 from elimipl.dataset_checks import frozen, validate
 from elimipl.labels import LabelSpace
 
@@ -42,10 +44,11 @@ class BagDataset:
     assumption), a person who sets candidates by hand may be wrong. `groups` says which bags come from the
     same source picture, so that a split never parts augmented copies; by default every bag is its own group.
     `instance_truth` marks the instances that really carry the bag's label, where that is known.
-    All arrays are read-only.
+    All arrays are read-only. The instances of a folder of shards stay on disk (`MappedRows`): they are read where they
+    are indexed, and neither a subset nor other candidate sets read any.
     """
 
-    instances: np.ndarray  # (N, d) float32
+    instances: InstanceTable  # (N, d) float32
     offsets: np.ndarray  # (m + 1,) int64
     candidates: np.ndarray  # (m, k) bool
     labels: np.ndarray  # (m,) int64, −1 = unknown
@@ -62,7 +65,8 @@ class BagDataset:
         m = max(np.size(self.offsets) - 1, 0)
         groups = np.arange(m) if np.size(self.groups) == 0 else self.groups
         names = tuple(str(name) for name in self.names) or tuple(f"bag {i}" for i in range(m))
-        self._set("instances", frozen(self.instances, np.float32, "The instances", dims=2))
+        if not self.on_disk:
+            self._set("instances", frozen(self.instances, np.float32, "The instances", dims=2))
         self._set("offsets", frozen(self.offsets, np.int64, "The offsets", dims=1))
         self._set("candidates", frozen(self.candidates, np.bool_, "The candidate sets", dims=2))
         self._set("labels", frozen(self.labels, np.int64, "The labels", dims=1))
@@ -94,6 +98,11 @@ class BagDataset:
         )
 
     @property
+    def on_disk(self) -> bool:
+        """Whether the instances are read from a folder of shards where they are needed."""
+        return isinstance(self.instances, MappedRows)
+
+    @property
     def sizes(self) -> np.ndarray:
         """Instances in each bag, (m,) int64."""
         return np.diff(self.offsets)
@@ -123,19 +132,28 @@ class BagDataset:
     def subset(self, indices: ArrayLike) -> BagDataset:
         """The bags at `indices` (numbers or a mask of length m), in that order; groups are kept."""
         chosen = np.arange(len(self))[np.asarray(indices, dtype=None if np.size(indices) else np.int64)]
-        sizes = self.sizes[chosen]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
+        rows = self._rows(chosen) if self.instance_truth is not None or not self.on_disk else np.empty(0, np.int64)
         return replace(
             self,
-            instances=self.instances[rows],
-            offsets=offsets,
+            instances=self.instances.subset(chosen) if isinstance(self.instances, MappedRows) else self.instances[rows],
+            offsets=np.concatenate([[0], np.cumsum(self.sizes[chosen])]),
             candidates=self.candidates[chosen],
             labels=self.labels[chosen],
             groups=self.groups[chosen],
             names=tuple(self.names[i] for i in chosen),
             instance_truth=None if self.instance_truth is None else self.instance_truth[rows],
         )
+
+    def gather(self, chosen: ArrayLike) -> np.ndarray:
+        """The instances of the bags with these numbers, one bag after the other, (n, d), in memory."""
+        numbers = np.asarray(chosen, np.int64)
+        return gathered(self.instances, numbers, lambda: self._rows(numbers))
+
+    def _rows(self, chosen: np.ndarray) -> np.ndarray:
+        """The numbers of all rows of some bags."""
+        sizes = self.sizes[chosen]
+        ends = np.cumsum(sizes)
+        return np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.offsets[chosen] - (ends - sizes), sizes)
 
     def with_candidates(self, candidates: ArrayLike) -> BagDataset:
         """The same bags with other candidate sets, (m, k) bool."""
@@ -144,11 +162,20 @@ class BagDataset:
     def save(self, path: str | Path, *, half: bool = False) -> None:
         """Write one bag file (`bag_generators.bag_file`), all or nothing: a crash never leaves half a file.
 
+        A path that ends in “.shards” becomes a folder of shards (`bag_generators.shards`) for bags beyond memory.
         `half` keeps the features as float16 (three significant digits) and halves the file; they are float32
-        again after loading.
+        again after loading. (A folder always has float32.)
         """
-        content = bag_file.BagFile(
-            instances=_halved(self.instances) if half else self.instances,
+        if Path(path).suffix == shards.SUFFIX:
+            shards.write(Path(path), self.as_file())
+            return
+        content = self.as_file()
+        bag_file.write(Path(path), replace(content, instances=halved(np.asarray(self.instances))) if half else content)
+
+    def as_file(self) -> bag_file.BagFile:
+        """Everything a file or an index holds of these bags."""
+        return bag_file.BagFile(
+            instances=self.instances,
             offsets=self.offsets,
             names=self.names,
             generator=self.generator,
@@ -161,16 +188,15 @@ class BagDataset:
             groups=self.groups,
             instance_truth=self.instance_truth,
         )
-        bag_file.write(Path(path), content)
 
     @classmethod
     def load(cls, path: str | Path, called: str = "", label_space: LabelSpace = UNLABELLED) -> BagDataset:
-        """Read a bag file. Never runs code from the file; anything else is refused with a sentence.
+        """Read a bag file or a folder of shards. Never runs code from it; anything else is refused with a sentence.
 
         `called` is what a refusal calls the file (its path unless given). Bags of `python -m bag_generators`, which
         have no labels, get −1 for each, every class of `label_space` as a candidate, and a group for each picture.
         """
-        file = bag_file.read(Path(path), called)
+        file = (shards if Path(path).is_dir() else bag_file).read(Path(path), called)
         labelled: dict[str, Any]
         if file.label_space is None:
             m = max(file.offsets.size - 1, 0)
@@ -256,11 +282,11 @@ class BagDataset:
                     f"“{first.generator}” with “{first.label_space.id}”.",
                     "Join data sets of one generator and one label space.",
                 )
-        groups = [part.groups for part in parts] if keep_groups else _disjoint_groups(parts)
+        groups = [part.groups for part in parts] if keep_groups else disjoint_groups(parts)
         truths = [part.instance_truth for part in parts if part.instance_truth is not None]
         return replace(
             first,
-            instances=np.concatenate([part.instances for part in parts]),
+            instances=joined([part.instances for part in parts]),
             offsets=np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             candidates=np.concatenate([part.candidates for part in parts]),
             labels=np.concatenate([part.labels for part in parts]),
@@ -268,24 +294,3 @@ class BagDataset:
             names=tuple(name for part in parts for name in part.names),
             instance_truth=np.concatenate(truths) if len(truths) == len(parts) else None,
         )
-
-
-def _disjoint_groups(parts: Sequence[BagDataset]) -> list[np.ndarray]:
-    """The groups of each part, numbered anew from where the part before ended."""
-    renumbered, start = [], 0
-    for part in parts:
-        distinct, numbers = np.unique(part.groups, return_inverse=True)
-        renumbered.append(numbers + start)
-        start += len(distinct)
-    return renumbered
-
-
-def _halved(instances: np.ndarray) -> np.ndarray:
-    """(N, d) float32 instances as float16, refused where one is too large for it."""
-    with np.errstate(over="ignore"):
-        halved = instances.astype(np.float16)
-    if not np.isfinite(halved).all():
-        raise InputError(
-            f"A feature of {np.abs(instances).max():g} is too large for 16 bits.", "Save the bags with 32 bits."
-        )
-    return halved

@@ -26,11 +26,12 @@ OLDEST_PYTHON = (3, 11)
 LITTLE_SPACE = 1_000_000_000
 PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
 _IMPORTED = {"torch": "torch", "torchvision": "torchvision", "opencv-python-headless": "cv2"}
-_APP = {"Jinja2", "pandas", "plotly", "shapely", "starlette", "streamlit"}
+_APP = {"pandas", "plotly", "segno", "starlette", "streamlit", "uvicorn"}
 # Needed for working on the project or for what is still to come, not for using it.
-_TOOLS = {"editables", "hatchling", "hypothesis", "mypy", "packaging", "pandas-stubs", "playwright", "pre-commit",
-          "pytest", "pytest-xdist", "PyYAML", "ruff", "scikit-image", "tifffile", "torchvision",
-          "types-requests"}  # fmt: skip
+_CLUSTER = {"dask", "distributed"}
+_TOOLS = {"editables", "hatchling", "hypothesis", "mapie", "mypy", "packaging", "pandas-stubs", "playwright",
+          "pre-commit", "psutil", "pytest", "pytest-rerunfailures", "pytest-timeout", "pytest-xdist", "PyYAML",
+          "ruff", "scikit-image", "tifffile", "torchvision", "types-requests"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,10 @@ def check_packages(requirements: Path = ROOT / "requirements.txt") -> Iterator[C
 def _missing(name: str) -> Iterator[Check]:
     what = f"The package {name} is not installed."
     if not INSTALLED:
-        yield Check(WARN if name in _TOOLS else FAIL, what, INSTALL)
+        yield Check(WARN if name in _TOOLS | _CLUSTER else FAIL, what, INSTALL)
     elif name in _APP:
         yield Check(WARN, what, f"Only “elimipl app” needs it. {INSTALL}")
-    elif name not in _TOOLS:
+    elif name not in _TOOLS | _CLUSTER:
         yield Check(FAIL, what, INSTALL)
 
 

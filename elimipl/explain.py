@@ -1,29 +1,43 @@
 """Question a prediction: what each instance contributed to each class.
 
-Attention says where the model looked, not what it concluded. Both measures here are about the answer itself,
-in units of calibrated probability, one number for each instance and class.
+Attention says where the model looked, not what it concluded. The measures here are about the answer itself, one number
+for each instance and class: `contribution` in logits, the others in calibrated probability.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
 from bag_generators.errors import InputError
-from elimipl.model.inference import one_thread
-from elimipl.predictor import Prediction, Predictor
-
-if TYPE_CHECKING:
-    from bag_generators import Bag
+from bag_generators.threads import one_thread
+from elimipl.cards.calibration import temper
+from elimipl.predictor import Instances, Prediction, Predictor
 
 _ROWS_AT_ONCE = 200_000
+_CELLS_AT_ONCE = 4_000_000
 
 
-def leave_one_out(predictor: Predictor, bag: Bag) -> np.ndarray:
+def contribution(predictor: Predictor, bag: Instances) -> np.ndarray:
+    """a_j·(W_cᵀh_j + b_c), (n, k): what each instance adds to the logits of the bag, which are its sum (eq. 4).
+
+    Positive where the instance speaks for the class, whatever the others say; attention alone has no sign.
+    """
+    predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
+    scores, votes = _read(predictor, bag.features)
+    return np.asarray(scores.softmax(0)[:, None] * votes)
+
+
+def single(predictor: Predictor, bag: Instances) -> np.ndarray:
+    """Calibrated probabilities (n, k) of the bags of one instance each: what the instance would be taken for alone."""
+    predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
+    return predictor.probabilities(bag.features, np.ones(len(bag.features), dtype=np.int64))
+
+
+def leave_one_out(predictor: Predictor, bag: Instances) -> np.ndarray:
     """p(whole bag) − p(bag without instance j), (n, k): positive where the instance speaks for the class.
 
     The bag without its only instance is empty and says nothing; for it every class counts as equally likely.
@@ -32,13 +46,47 @@ def leave_one_out(predictor: Predictor, bag: Bag) -> np.ndarray:
     n = len(bag.features)
     if n == 1:
         return (whole - 1 / len(whole))[None]
-    others = np.arange(n - 1) + (np.arange(n - 1) >= np.arange(n)[:, None])  # (n, n−1): all but j
-    parts = np.array_split(others, -(-others.size // _ROWS_AT_ONCE))
-    without = [predictor.probabilities(bag.features[part.ravel()], np.full(len(part), n - 1)) for part in parts]
+    steps = np.array_split(np.arange(n), -(-n * n // _CELLS_AT_ONCE))
+    without = [of_parts(predictor, bag, step[:, None] != np.arange(n)) for step in steps]
     return np.asarray(whole - np.concatenate(without))
 
 
-def without_instances(predictor: Predictor, bag: Bag, removed: Collection[int]) -> Prediction:
+def of_parts(predictor: Predictor, bag: Instances, kept: np.ndarray) -> np.ndarray:
+    """Calibrated probabilities (m, k) of parts of a bag: `kept` (m, n) says which instances each part holds.
+
+    Where an instance says the same in any company, it is read once for all parts.
+    """
+    predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
+    if kept.ndim != 2 or kept.shape[1] != len(bag.features) or not kept.any(axis=1).all():
+        raise InputError(
+            f"Marks of the shape {kept.shape} don't make parts of a bag of {len(bag.features)} instances.",
+            "Give a row for each part, and keep at least one instance in it.",
+        )
+    if predictor.network.is_local:
+        scores, votes = _read(predictor, bag.features)
+        with one_thread():
+            attention = scores.masked_fill(~torch.from_numpy(kept), -torch.inf).softmax(1)  # (m, n)
+            raw = predictor.network.energies(attention @ votes).softmax(1)
+        return temper(raw.numpy(), predictor.card.temperature)
+    rows = [np.flatnonzero(row) for row in kept]
+    groups = np.array_split(np.arange(len(rows)), -(-kept.size // _ROWS_AT_ONCE))
+    found = []
+    for group in (group for group in groups if group.size):
+        taken = np.concatenate([rows[i] for i in group])
+        found.append(predictor.probabilities(bag.features[taken], kept[group].sum(axis=1)))
+    return np.concatenate(found)
+
+
+def _read(predictor: Predictor, features: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    """What eq. 3 takes the softmax of, (n,), and every instance's votes W_cᵀh_j + b_c, (n, k)."""
+    network = predictor.network
+    x = torch.from_numpy(predictor.scaler.transform(features))
+    with torch.no_grad(), one_thread():
+        scores, votes = network.read(x, torch.zeros(len(x), dtype=torch.int64), 1)
+        return network.attention_logits(scores), votes
+
+
+def without_instances(predictor: Predictor, bag: Instances, removed: Collection[int]) -> Prediction:
     """The prediction for the bag without the instances in `removed`; its attention is over those that stay."""
     n = len(bag.features)
     if unknown := sorted(set(removed) - set(range(n))):
@@ -50,12 +98,15 @@ def without_instances(predictor: Predictor, bag: Bag, removed: Collection[int]) 
     return predictor.predict_features(bag.features[kept])
 
 
-def integrated_gradients(predictor: Predictor, bag: Bag, steps: int = 64) -> np.ndarray:
+def integrated_gradients(
+    predictor: Predictor, bag: Instances, steps: int = 64, columns: Sequence[int] | None = None
+) -> np.ndarray:
     """Integrated gradients (Sundararajan 2017) of each class probability, summed over an instance's features, (n, k).
 
     The path is straight in scaled features, all instances together, from a bag of nothing but average instances
     (zero after scaling: with the z-score, the training mean) to the bag. Summed over the instances it accounts for
-    all of p(bag) − p(average bag), up to the error of the Gauss-Legendre rule with `steps` points.
+    all of p(bag) − p(average bag), up to the error of the Gauss-Legendre rule with `steps` points. Each class takes as
+    long as all other work together; `columns` asks for some of them only.
     """
     if steps < 1:
         raise InputError(f"The path can't have {steps} steps.", "Give at least one.")
@@ -69,6 +120,7 @@ def integrated_gradients(predictor: Predictor, bag: Bag, steps: int = 64) -> np.
     with torch.enable_grad(), one_thread():
         energies = predictor.network(path, bag_of, steps).energies  # (steps, k)
         classes = (energies / predictor.card.temperature).softmax(1).T @ weights  # (k,) mean along the path
+        classes = classes if columns is None else classes[list(columns)]
         slopes = [torch.autograd.grad(p, path, retain_graph=True)[0].view(steps, n, -1).sum(0) for p in classes]
     return torch.stack([(slope * end).sum(-1) for slope in slopes], dim=1).numpy()
 
@@ -89,12 +141,12 @@ def rank_agreement(a: ArrayLike, b: ArrayLike) -> float | None:
         )
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return None
-    ranks = [_ranks(scores) - (len(scores) + 1) / 2 for scores in (first, second)]
+    ranks = [mean_ranks(scores) - (len(scores) + 1) / 2 for scores in (first, second)]
     scale = np.sqrt((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum())
     return float(ranks[0] @ ranks[1] / scale) if scale > 0 else None
 
 
-def _ranks(scores: np.ndarray) -> np.ndarray:
+def mean_ranks(scores: np.ndarray) -> np.ndarray:
     """Ranks from 1, ties sharing their mean. (scipy.stats has it too, and takes half a second to import.)"""
     _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     return np.asarray((counts.cumsum() - (counts - 1) / 2)[inverse])

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -15,17 +15,30 @@ from bag_generators.bag_file import plain_json
 from bag_generators.errors import InputError
 from elimipl.cards.calibration import temper
 from elimipl.cards.card import Card
-from elimipl.cards.files import find_card, read_weights, weights_path
+from elimipl.cards.conformal import USUAL_LEVEL, Conformal
+from elimipl.cards.files import check_generator_files, find_card, read_weights, weights_path
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
+from elimipl.dataset_arrays import InstanceTable
 from elimipl.labels import LabelSpace
 from elimipl.model.inference import infer
 from elimipl.model.network import Network
 from elimipl.model.scaling import Scaler
 from elimipl.training.loop import Fitted
 
-if TYPE_CHECKING:
-    from bag_generators import Bag
+_LARGEST = 1e12
+"""Of all numbers of a model; trained ones are a billion times smaller."""
+
+
+class Instances(Protocol):
+    """What a predictor asks of a bag: its (n, d) instances and how they were made. A `Bag` has it."""
+
+    @property
+    def features(self) -> np.ndarray: ...
+    @property
+    def generator(self) -> str: ...
+    @property
+    def params(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +50,7 @@ class Prediction:
     attention: np.ndarray  # (n,) float64, sums to 1
     label_space: LabelSpace
     model_id: str
+    label_sets: Conformal | None = None
 
     def __post_init__(self) -> None:
         for array in (self.probabilities, self.raw, self.attention):
@@ -57,6 +71,16 @@ class Prediction:
         """Calibrated probability of the most probable class."""
         return float(self.probabilities[self.index])
 
+    def label_set(self, level: float = USUAL_LEVEL) -> tuple[str, ...] | None:
+        """The labels that are possible when the true one shall be among them in a share `level` of all pictures.
+
+        Empty or with every class it means “no answer”; None where the model's card has no numbers for it.
+        """
+        if self.label_sets is None:
+            return None
+        members = self.label_sets.members(self.probabilities, level)
+        return tuple(name for name, possible in zip(self.label_space.names, members, strict=True) if possible)
+
 
 class Predictor:
     """A model ready for use. It never changes, so any number of threads may share one.
@@ -69,6 +93,11 @@ class Predictor:
         self.scaler = scaler
         self.network = network.to(device="cpu", dtype=torch.float64).eval().requires_grad_(False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Tensors travel to another process by files that only its parent's family may open; arrays as they are.
+        state = {name: tensor.numpy() for name, tensor in self.network.state_dict().items()}
+        return _rebuilt, (self.card, state, self.scaler)
+
     @classmethod
     def load(cls, model_id: str, folder: Path | None = None) -> Predictor:
         """The model called `model_id` in `folder` (default: the models that ship), checked before use."""
@@ -78,9 +107,9 @@ class Predictor:
     @classmethod
     def of_card(cls, card: Card, folder: Path | None = None) -> Predictor:
         """The model of a card that was read already; only the weights in `folder` are read."""
+        check_generator_files(card)
         arrays = read_weights(card, weights_path(card, folder))
-        with torch.device("meta"):  # only the shapes are wanted, not fresh weights
-            network = Network(_config(card), card.dim, len(card.label_space))
+        network = _blank(card)
         expected = {f"network.{name}": tuple(value.shape) for name, value in network.state_dict().items()}
         expected |= {"scaler.shift": (card.dim,), "scaler.scale": (card.dim,), "scaler.limit": (1,)}
         _check_shapes(card, expected, {name: array.shape for name, array in arrays.items()})
@@ -99,7 +128,7 @@ class Predictor:
         """A model that was just trained and lies in no file; the fitted model itself stays as it is."""
         return cls(copy.deepcopy(fitted.network), fitted.scaler, card)
 
-    def predict(self, bag: Bag) -> Prediction:
+    def predict(self, bag: Instances) -> Prediction:
         """The prediction for a bag made by the generator, with the parameters, that the model learned from."""
         self.check_fits(bag.generator, bag.params, bag.features.shape[1])
         return self.predict_features(bag.features)
@@ -108,13 +137,15 @@ class Predictor:
         """The prediction for (n, d) instances, however they were made."""
         return self._predict(np.asarray(features), np.array([len(features)]))[0]
 
-    def predict_bags(self, bags: Sequence[Bag]) -> list[Prediction]:
+    def predict_bags(self, bags: Sequence[Instances]) -> list[Prediction]:
         """The predictions for many bags at once, the same as one by one."""
         for bag in bags:
             self.check_fits(bag.generator, bag.params, bag.features.shape[1])
         if not bags:
             return []
-        return self._predict(np.concatenate([bag.features for bag in bags]), np.array([len(bag) for bag in bags]))
+        return self._predict(
+            np.concatenate([bag.features for bag in bags]), np.array([len(bag.features) for bag in bags])
+        )
 
     def predict_dataset(self, dataset: BagDataset) -> list[Prediction]:
         """The predictions for every bag of a data set of the same generator and classes."""
@@ -153,19 +184,38 @@ class Predictor:
                 "Make the bag with the generator on the model's card.",
             )
 
-    def _predict(self, instances: np.ndarray, sizes: np.ndarray) -> list[Prediction]:
+    def _predict(self, instances: InstanceTable, sizes: np.ndarray) -> list[Prediction]:
         if instances.ndim != 2 or len(instances) == 0:
             raise InputError(f"A bag of the shape {instances.shape} is empty.", "Give at least one instance.")
-        if not np.isfinite(instances).all():
+        if isinstance(instances, np.ndarray) and not np.isfinite(instances).all():
             raise InputError("The bag holds numbers that are not finite.", "Make it again from the picture.")
         outputs = infer(self.network, self.scaler, instances, sizes)
         assert outputs.attention is not None  # a network has it
         calibrated = temper(outputs.probabilities, self.card.temperature)
         attention = np.split(outputs.attention, np.cumsum(sizes)[:-1])
         return [
-            Prediction(calibrated[i].copy(), raw.copy(), attention[i].copy(), self.card.label_space, self.card.id)
+            Prediction(
+                calibrated[i].copy(),
+                raw.copy(),
+                attention[i].copy(),
+                self.card.label_space,
+                self.card.id,
+                self.card.label_sets,
+            )
             for i, raw in enumerate(outputs.probabilities)
         ]
+
+
+def _blank(card: Card) -> Network:
+    """The network of a card without weights: only the shapes are wanted."""
+    with torch.device("meta"):
+        return Network(_config(card), card.dim, len(card.label_space))
+
+
+def _rebuilt(card: Card, state: Mapping[str, np.ndarray], scaler: Scaler) -> Predictor:
+    network = _blank(card)
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()}, assign=True)
+    return Predictor(network, scaler, card)
 
 
 def _config(card: Card) -> Config:
@@ -182,13 +232,16 @@ def _config(card: Card) -> Config:
 
 
 def _check_values(card: Card, arrays: Mapping[str, np.ndarray]) -> None:
-    """Only finite numbers give an answer; the scaling divides by `scale`, and only its limit may be infinite."""
+    """Only finite numbers give an answer; the scaling divides by `scale`, and only its limit may be infinite.
+
+    Finite numbers can be so large that what is computed from them is not finite any more.
+    """
     for name, array in arrays.items():
         usable = array.dtype.kind == "f" and not np.isnan(array).any()
         if name != "scaler.limit":
-            usable = usable and bool(np.isfinite(array).all())
+            usable = usable and bool((np.abs(array) <= _LARGEST).all())
         if name in ("scaler.scale", "scaler.limit"):
-            usable = usable and bool((array > 0).all())
+            usable = usable and bool((array >= 1 / _LARGEST).all())
         if not usable:
             raise InputError(
                 f"“{card.id}.safetensors” holds numbers in “{name}” that no model can work with.",

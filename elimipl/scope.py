@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from elimipl.cards.limits import Limits, relative_entropy
+from elimipl.cards.limits import DRAWN, Limits, relative_entropy
 from elimipl.data.pictures import PHANTOMS, TILES, Pictures
 
 if TYPE_CHECKING:
@@ -80,10 +80,13 @@ def judge(quality: Mapping[str, float], predictor: Predictor, bag: Bag, predicti
     card = predictor.card
     limits = card.checks
     values = {**quality, "entropy": relative_entropy(prediction.probabilities)}
+    if DRAWN in limits.limits and quality:
+        values[DRAWN] = limits.drawn(quality)
     if "distance" in limits.limits:
         values["distance"] = limits.distance(bag.features)
     known = {
-        name: [measure for measure in measures if measure.name in limits.limits] for name, measures in _CHECKS.items()
+        name: [one for one in measures if one.name in limits.limits and one.name in values]
+        for name, measures in _CHECKS.items()
     }
     made = [_judged(name, measures, values, limits) for name, measures in known.items() if measures]
     if card.pictures == PHANTOMS:
@@ -144,6 +147,12 @@ _CHECKS: Mapping[str, tuple[_Measure, ...]] = MappingProxyType(
                 "The longer side of the picture is {} times the shorter one",
                 above="squeezed into the square the model reads, the tissue is distorted",
             ),
+            _Measure(
+                "field",
+                "The shorter side of the picture shows {}",
+                below="a field this small holds too few patches to judge by",
+                unit="µm",
+            ),
         ),
         "tissue": (
             _Measure(
@@ -176,6 +185,11 @@ _CHECKS: Mapping[str, tuple[_Measure, ...]] = MappingProxyType(
                 "Beyond the mixtures of two dyes the colours vary by {} in optical density",
                 below="colours as pure as these are usually drawn or computed, for instance by stain normalisation",
                 above="the colours are more varied than in the pictures the model has learned from",
+            ),
+            _Measure(
+                DRAWN,
+                "In colours as pure as computed ones the strong edges are {} times the typical detail",
+                above="pure colours in flat areas are usual in drawings, not in tissue",
             ),
         ),
         "distance": (

@@ -35,12 +35,17 @@ def switch(default: bool) -> Any:
     return field(default=default, metadata={"switch": True})
 
 
+def rare_switch() -> Any:
+    """A setting that is off unless it is written down; files written without it mean off."""
+    return field(default=False, metadata={"switch": True, "rare": True})
+
+
 def registered(default: str) -> Any:
     """A setting that names something which can be registered later; files written without it mean `default`.
 
     Only its form is checked here: a model stays readable where what it was trained with isn't installed.
     """
-    return field(default=default, metadata={"registered": True})
+    return field(default=default, metadata={"registered": True, "rare": True})
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Settings:
         return {
             each.name: value
             for each, value in zip(fields(self), asdict(self).values(), strict=True)
-            if "registered" not in each.metadata or value != each.default
+            if "rare" not in each.metadata or value != each.default
         }
 
     @classmethod

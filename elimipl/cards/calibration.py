@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from bag_generators.errors import InputError
 from bag_generators.validation import STRICT, Whole
@@ -57,7 +56,7 @@ def temper(probabilities: np.ndarray, temperature: float) -> np.ndarray:
     array([0.059, 0.941])
     """
     scaled = np.log(np.maximum(np.asarray(probabilities, dtype=np.float64), _SMALLEST)) / temperature
-    return np.asarray(np.exp(scaled - logsumexp(scaled, axis=-1, keepdims=True)))
+    return np.asarray(np.exp(scaled - np.logaddexp.reduce(scaled, axis=-1, keepdims=True)))
 
 
 def fit_temperature(probabilities: np.ndarray, labels: np.ndarray) -> float:

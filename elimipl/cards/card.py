@@ -15,12 +15,16 @@ from typing import Any
 from bag_generators.errors import InputError
 from bag_generators.validation import STRICT, Whole, plain, read_json, validated
 from elimipl.cards.calibration import Calibration
+from elimipl.cards.conformal import Conformal
 from elimipl.cards.limits import Limits
+from elimipl.cards.reliability import Reliability
+from elimipl.cards.trust import Trust
 from elimipl.data.pictures import PHANTOMS, Pictures, pictures_of
 from elimipl.labels import LabelSpace
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_FILE = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_.-]*")
 _MOST_FEATURES = 1_000_000
 _RESTORE = "Restore the file or train the model again."
 
@@ -91,29 +95,54 @@ class Card:
     sha256: str
     versions: Mapping[str, str]
     created_by: str
+    generator_files: Mapping[str, str] = field(default_factory=dict)
+    """Sums of the files below `assets` that the generator computed with, by their names; older cards have none."""
     checks: Limits = field(default_factory=Limits)
     """Limits for judging whether a picture is in scope, derived from the training bags and their pictures."""
     pictures: Pictures | None = None
     """What the model learned to read; cards from before this entry have it from the source of their data."""
+    conformal: Conformal | None = None
+    """When a label is possible, fitted by the true labels of held-out bags."""
+    conformal_by_candidates: Conformal | None = None
+    """The same fitted by candidate sets alone."""
+    reliability: Reliability | None = None
+    """How often the model is right when it is this sure."""
+    trust: Trust | None = None
+    """How far the model's explanations can be trusted."""
 
     def __post_init__(self) -> None:
         check_id(self.id)
         if not _SHA256.fullmatch(self.sha256):
             raise InputError(f"“{self.sha256}” is not a sha256 sum.", "Give 64 hexadecimal digits.")
+        if not all(_FILE.fullmatch(name) and _SHA256.fullmatch(sum_) for name, sum_ in self.generator_files.items()):
+            raise InputError(f"The files of the generator in “{self.id}.json” can't be meant.", _RESTORE)
         if not 1 <= self.dim <= _MOST_FEATURES:
             raise InputError(f"A model can't read {self.dim} features.", f"Give 1 to {_MOST_FEATURES:,}.")
         if not self.checks.fit(self.dim):
             raise InputError(
                 f"The checks in “{self.id}.json” are not of bags of {self.dim} features.",
-                "Restore the file or train the model again.",
+                _RESTORE,
             )
+        for sets in (self.conformal, self.conformal_by_candidates):
+            if sets is not None and len(sets.pictures) != len(self.label_space):
+                raise InputError(f"The label sets in “{self.id}.json” are not of its classes.", _RESTORE)
         if self.pictures is None:
             object.__setattr__(self, "pictures", pictures_of(self.generator, self.training_data.source))
+
+    @property
+    def called(self) -> str:
+        """What a person is told the model is: its id, and that it knows drawings only where it does."""
+        return f"{self.id} (learned from {PHANTOMS} only)" if self.pictures == PHANTOMS else self.id
 
     @property
     def temperature(self) -> float:
         """What the raw probabilities are tempered with; 1 without a calibration."""
         return 1.0 if self.calibration is None else self.calibration.temperature
+
+    @property
+    def label_sets(self) -> Conformal | None:
+        """What decides which labels are possible: fitted by true labels where they were known."""
+        return self.conformal or self.conformal_by_candidates
 
     def to_dict(self) -> dict[str, Any]:
         """The card as plain JSON values."""

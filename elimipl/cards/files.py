@@ -14,7 +14,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from bag_generators.assets import assets
+from bag_generators.assets import asset_sha256, assets
 from bag_generators.errors import InputError
 from bag_generators.storage import write_whole
 from elimipl.cards.card import Card
@@ -83,6 +83,17 @@ def write_model(card: Card, weights: bytes, folder: Path) -> Path:
     for (name, content), what in zip(model_files(card, weights).items(), ("The model", "The model card"), strict=True):
         write_whole(folder / name, content, what)
     return folder / f"{card.id}.json"
+
+
+def check_generator_files(card: Card) -> None:
+    """Refuse a model whose generator would compute with other files than those it has learned from."""
+    for name, expected in card.generator_files.items():
+        if asset_sha256(name) != expected:
+            file = name.rpartition("/")[2]
+            raise InputError(
+                f"The model “{card.id}” has learned from the numbers of another “{file}” than the one that is here.",
+                f"Restore assets/{name}, or choose another model.",
+            )
 
 
 def read_weights(card: Card, path: Path) -> dict[str, np.ndarray]:

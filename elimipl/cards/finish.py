@@ -14,11 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from bag_generators.storage import pack_tensors
-from elimipl.cards.calibration import Calibration, calibrate
-from elimipl.cards.card import Accuracy, CandidateScheme, Card, TrainingData, usual_id
+from elimipl.cards.card import CandidateScheme, Card, TrainingData, usual_id
 from elimipl.cards.files import model_files, sha256_of, write_model
+from elimipl.cards.held_out import HeldOut, Measured, measure
 from elimipl.cards.limits import Limits, derive_limits
+from elimipl.cards.trust import Trust
 from elimipl.data.candidates import Candidates
+from elimipl.data.generator_files import generator_files
 from elimipl.data.pictures import NO_PICTURES, PHANTOMS, pictures_of
 from elimipl.data.qualities import picture_qualities
 from elimipl.dataset import BagDataset
@@ -27,14 +29,6 @@ from elimipl.predictor import Predictor
 from elimipl.training.loop import Fitted
 
 HELD_OUT = "held-out bags of other pictures than the training bags"
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """How well a model does, and the temperature that makes its probabilities mean what they say."""
-
-    accuracy: Accuracy | None = None
-    calibration: Calibration | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +43,11 @@ class Finished:
     def card(self) -> Card:
         """What is known about the model."""
         return self.predictor.card
+
+    def with_trust(self, trust: Trust) -> Finished:
+        """The same model, with what was measured about its explanations on the card."""
+        known = self.predictor
+        return replace(self, predictor=Predictor(known.network, known.scaler, replace(known.card, trust=trust)))
 
     def files(self) -> dict[str, bytes]:
         """What `save` would write, by file name, without a disk."""
@@ -73,7 +72,8 @@ def finish(
 ) -> Finished:
     """The model that was fitted on `training`, whose candidate sets came from `candidates`.
 
-    Accuracy and calibration are those on the `held_out` bags, or what was `measured` elsewhere. `qualities` are the
+    Accuracy, calibration, label sets and reliability are those on the `held_out` bags, or what was `measured`
+    elsewhere (`elimipl.cards.held_out`). `qualities` are the
     pixel measures of the training pictures (default: those that are known, `elimipl.data.qualities`). Augmented
     copies of a picture are not what anybody will show the model: limits come from the first bag of every picture.
     """
@@ -81,7 +81,7 @@ def finish(
     card = _described(fitted, training, candidates, created_by, name, model_id, sha256_of(weights))
     if measured is None:
         measured = Measured() if held_out is None else measure_on(fitted, held_out)
-    card = replace(card, accuracy=measured.accuracy, calibration=measured.calibration)
+    card = replace(card, **measured.entries())
     predictor = Predictor.from_fitted(fitted, card)
     if card.pictures != NO_PICTURES:
         limits = _limits(predictor, training, qualities)
@@ -89,14 +89,19 @@ def finish(
     return Finished(fitted, predictor, weights)
 
 
-def measure_on(fitted: Fitted, held_out: BagDataset, called: str = HELD_OUT) -> Measured:
-    """Accuracy and calibration on bags the model has not learned from; none where their labels are unknown."""
-    known = held_out.subset(held_out.labels >= 0) if (held_out.labels >= 0).any() else None
-    if known is None:
-        return Measured()
-    probabilities = fitted.predict(known).probabilities
-    share = float((probabilities.argmax(axis=1) == known.labels).mean())
-    return Measured(Accuracy(share, len(known), called), calibrate(probabilities, known.labels, called))
+def measure_on(
+    fitted: Fitted, held_out: BagDataset, called: str = HELD_OUT, test: BagDataset | None = None
+) -> Measured:
+    """What is measured on bags the model has not learned from; by candidate sets alone where no label is known.
+
+    With `test` bags of another source, those: `held_out` bags then only calibrate.
+    """
+    reported = None if test is None else _outputs(fitted, test, f"the bags of {test.source or 'another data set'}")
+    return measure(_outputs(fitted, held_out, called), reported=reported)
+
+
+def _outputs(fitted: Fitted, bags: BagDataset, called: str) -> HeldOut:
+    return HeldOut(fitted.predict(bags).probabilities, bags.labels, called, bags.candidates, bags.groups)
 
 
 def _described(
@@ -135,6 +140,7 @@ def _described(
         sha256=sha256,
         versions={"python": platform.python_version(), **{one: version(one) for one in ("torch", "numpy")}},
         created_by=created_by,
+        generator_files=generator_files(training.generator),
         pictures=pictures,
     )
 

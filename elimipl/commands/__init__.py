@@ -21,7 +21,9 @@ COMMANDS = {
     "evaluate": "measure a method by repeated random splits, as the paper does",
     "benchmark": "run the paper's comparison: every method, every table",
     "models": "list the trained models",
-    "predict": "classify pictures, one JSON line each",
+    "predict": "classify pictures and say whether to trust the answer",
+    "map": "map a whole slide: classes, areas in mm², outlines for QuPath",
+    "replay": "get a result of Explore again and compare every number",
     "doctor": "check this computer and say how to fix what is wrong",
     "fetch": "get real tissue tiles from the internet",
 }

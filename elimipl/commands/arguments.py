@@ -16,7 +16,6 @@ from elimipl.config import PRESETS, Config
 from elimipl.data.candidates import Candidates
 from elimipl.data.matlab import load_bags
 from elimipl.dataset import UNLABELLED, BagDataset
-from elimipl.model.device import resolve_device
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +36,17 @@ def progress_bar(args: argparse.Namespace, total: int | None, doing: str, unit: 
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("data", type=Path, metavar="DATA", help="bag data set (.safetensors), or the authors' .mat")
+    parser.add_argument(
+        "data", type=Path, metavar="DATA", help="bag data set (.safetensors or .shards), or the authors' .mat"
+    )
+
+
+def add_scheduler(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler whose workers do it, such as tcp://host:8786; “local” starts one here",
+    )
 
 
 def add_candidates(parser: argparse.ArgumentParser) -> None:
@@ -90,6 +99,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 def config_from(args: argparse.Namespace) -> Config:
     """The settings asked for: the preset, with what was given changed. A device that isn't there is refused here."""
+    from elimipl.model.device import resolve_device  # loads torch, which making bags can do without
+
     named = {name: getattr(args, name) for name in ("epochs", "seed", "lr", "batch", "hidden")}
     changes = {name: value for name, value in named.items() if value is not None}
     config = Config.preset(args.preset, **{"method": args.method, **changes, **assignments(args.set)})

@@ -1,4 +1,7 @@
-"""Measure a method as the paper does: ten stratified 7:3 splits, last epoch, mean ± standard deviation."""
+"""Measure a method as the paper does: ten stratified 7:3 splits, last epoch, mean ± standard deviation.
+
+With --attention: do its explanations find the instances that matter?
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,13 @@ import json
 from pathlib import Path
 
 from bag_generators.errors import InputError
-from elimipl.commands import arguments
+from elimipl.commands import arguments, evaluate_attention
 from elimipl.config import Config
 from elimipl.data.matlab import load_splits
+from elimipl.dataset import BagDataset
 from elimipl.training.protocol import ProtocolResult, SplitResult, evaluate, stratified_splits
+from elimipl.training.splits import Split
+from elimipl.training.team import refuse_torchrun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,19 +30,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--index", type=Path, metavar="FOLDER", help="take the authors' split files instead")
     parser.add_argument("--workers", type=int, help="processes (unless given, as many as there are cores)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--attention", action="store_true", help="measure attention and explanations instead")
+    parser.add_argument("--model", metavar="ID", help="with --attention: this model on all bags, without training")
+    parser.add_argument("--folder", type=Path, help="folder of that model (default: the models that ship)")
     arguments.add_quiet(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Train and test on every split and print the table."""
+    refuse_torchrun("Start it without: --workers spreads the splits over the cores.")
     if args.splits < 1:
         raise InputError(f"{args.splits} splits measure nothing.", "Ask for at least 1.")
     config = arguments.config_from(args)
     dataset = arguments.candidates_from(args).given_to(arguments.load_data(args.data))
-    if args.index is not None:
-        splits = load_splits(args.index, len(dataset))
-    else:
-        splits = stratified_splits(dataset.labels, args.splits, args.share, args.split_seed, dataset.groups)
+    if args.attention:
+        return evaluate_attention.run(args, dataset, config, lambda: _splits(args, dataset))
+    if args.model is not None:
+        raise InputError("A trained model is measured by --attention only.", "Add --attention, or leave out --model.")
+    splits = _splits(args, dataset)
     with arguments.progress_bar(args, len(splits), config.method, "split") as bar:
 
         def on_split(split: SplitResult) -> None:
@@ -46,6 +57,12 @@ def run(args: argparse.Namespace) -> int:
         result = evaluate(dataset, config, splits, workers=args.workers, on_split=on_split, device=args.device)
     print(_as_json(result, config) if args.json else _as_table(result))
     return 0
+
+
+def _splits(args: argparse.Namespace, dataset: BagDataset) -> list[Split]:
+    if args.index is not None:
+        return load_splits(args.index, len(dataset))
+    return stratified_splits(dataset.labels, args.splits, args.share, args.split_seed, dataset.groups)
 
 
 def _as_table(result: ProtocolResult) -> str:

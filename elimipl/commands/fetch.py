@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help=f"{' or '.join(DATASETS)} (default: the first)")  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="gets one folder for each class")
     parser.add_argument("--per-class", type=int, default=10, metavar="N", help="tiles of each class (default 10)")
-    parser.add_argument("--classes", nargs="+", default=TISSUE7.names, metavar="CLASS", help="default: the seven")
+    parser.add_argument("--classes", nargs="+", metavar="CLASS", help="default: the seven; of a whole set, all")
     parser.add_argument("--seed", type=int, default=0, help="decides which tiles")
     parser.add_argument("--whole", action="store_true", help="fetch and unpack the whole set instead")
     parser.add_argument("--url", default=ZENODO, help="server to ask (default: Zenodo)")
@@ -35,13 +35,13 @@ def run(args: argparse.Namespace) -> int:
     try:
         if args.whole:
             archive = fetch_whole(args.dataset, args.out, base_url=args.url, progress=bar)
-            paths = unpack(archive, args.out, bar)
+            paths = unpack(archive, args.out, bar, args.classes)
         else:
             paths = fetch_tiles(
                 args.dataset,
                 args.per_class,
                 args.out,
-                classes=args.classes,
+                classes=args.classes or TISSUE7.names,
                 seed=args.seed,
                 base_url=args.url,
                 progress=bar,

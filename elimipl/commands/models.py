@@ -7,8 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from bag_generators.validation import plain
 from elimipl.cards.card import Card
 from elimipl.cards.files import list_models
+
+_SETS = ("conformal", "conformal_by_candidates")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +45,13 @@ def _entry(card: Card) -> dict[str, Any]:
         "accuracy": None if measured is None else measured.value,
         "accuracy_n": None if measured is None else measured.n,
         "accuracy_on": None if measured is None else measured.split,
+        **{name: _plain(getattr(card, name)) for name in ("calibration", *_SETS, "reliability", "trust")},
     }
+
+
+def _plain(record: object) -> Any:
+    """What was measured as plain JSON values, null where it was not."""
+    return None if record is None else plain(record)
 
 
 def _accuracy(card: Card) -> str:
@@ -50,4 +59,10 @@ def _accuracy(card: Card) -> str:
     if measured is None:
         return "accuracy not measured"
     spread = "" if measured.std is None else f"±{measured.std:.3f}"
-    return f"accuracy {measured.value:.3f}{spread}, n = {measured.n}, on {measured.split}"
+    return f"accuracy {measured.value:.3f}{spread}, n = {measured.n}, on {measured.split}{_attention(card)}"
+
+
+def _attention(card: Card) -> str:
+    """How well the attention finds the instances that carry the label, where that was measured."""
+    found = None if card.trust is None else card.trust.methods["attention"].auroc
+    return "" if found is None else f"; attention AUROC {found:.3f}"

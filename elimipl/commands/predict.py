@@ -1,4 +1,4 @@
-"""Classify pictures: one JSON line per file, in the order given: label, probabilities, attention, checks, notes."""
+"""Classify pictures, in the order given: label, what else is possible, whether to trust it, and why not."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from bag_generators import Bag
+from bag_generators.errors import printable
 from bag_generators.formats import in_words
-from bag_generators.parallel import Outcome, generate_with_notes
+from bag_generators.parallel import Outcome, Wanted, generate_with_notes
+from elimipl.answer import answer
 from elimipl.commands import arguments
 from elimipl.predictor import Predictor
-from elimipl.scope import judge
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, metavar="ID", help="see “python -m elimipl models”")
     parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
     parser.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
+    parser.add_argument("--whole", action="store_true", help="shrink large pictures instead of reading their middle")
+    parser.add_argument("--text", action="store_true", help="print sentences instead of one JSON line per file")
     arguments.add_quiet(parser)
 
 
@@ -29,29 +32,40 @@ def run(args: argparse.Namespace) -> int:
     predictor = Predictor.load(args.model, args.folder)
     card = predictor.card
     failed = False
-    outcomes = generate_with_notes(card.generator, args.files, args.workers, with_quality=True, **card.generator_params)
+    wanted = Wanted(quality=True, first_field=not args.whole)
+    outcomes = generate_with_notes(card.generator, args.files, args.workers, wanted=wanted, **card.generator_params)
     with arguments.progress_bar(args, len(args.files), "predict", "picture") as bar:
         for file, outcome in outcomes:
-            line = _line(predictor, outcome)
-            failed |= "error" in line
+            failed |= not isinstance(outcome.result, Bag)
             bar.update()
-            named = {"file": str(file).encode("utf-8", "replace").decode(), "model": card.id}
-            print(json.dumps({**named, **line}, ensure_ascii=False), flush=True)
+            name = str(file).encode("utf-8", "replace").decode()
+            if args.text:
+                print("\n  ".join([printable(name), *_sentences(predictor, outcome)]), flush=True)
+            else:
+                line = {"file": name, "model": card.id, **_line(predictor, outcome)}
+                print(json.dumps(line, ensure_ascii=False), flush=True)
     return 1 if failed else 0
 
 
+def _sentences(predictor: Predictor, outcome: Outcome) -> tuple[str, ...]:
+    """What is said about one file, for a person."""
+    bag = outcome.result
+    if not isinstance(bag, Bag) or outcome.quality is None:
+        return (str(bag),)
+    given = answer(outcome.quality.numbers(), predictor, bag, predictor.predict(bag))
+    return (*given.sentences(), *outcome.notes)
+
+
 def _line(predictor: Predictor, outcome: Outcome) -> dict[str, Any]:
-    """What is said about one file; `in_scope` is null where the model came without limits to check by."""
+    """What is said about one file, for a program."""
     bag = outcome.result
     if not isinstance(bag, Bag) or outcome.quality is None:
         return {"error": str(bag)}
     prediction = predictor.predict(bag)
     names = prediction.label_space.names
     return {
-        "label": prediction.label,
-        "probability": prediction.probability,
+        **answer(outcome.quality.numbers(), predictor, bag, prediction).to_dict(),
         "probabilities": dict(zip(names, prediction.probabilities.tolist(), strict=True)),
         "attention": prediction.attention.tolist(),
-        **judge(outcome.quality.numbers(), predictor, bag, prediction).to_dict(),
         "notes": list(outcome.notes),
     }

@@ -1,4 +1,8 @@
-"""Train a model on a bag data set and write its two files: weights, and a card with what held-out bags tell."""
+"""Train a model on a bag data set and write its two files: weights, and a card with what held-out bags tell.
+
+Several processes train one model together: torchrun --nproc_per_node=N -m elimipl train …; a step's bags are divided
+between them, so that the model is the same.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,14 @@ from types import FrameType
 from bag_generators.errors import InputError
 from bag_generators.storage import check_writable
 from elimipl.cards.card import check_id
-from elimipl.cards.finish import Finished, finish
+from elimipl.cards.finish import Finished, finish, measure_on
 from elimipl.commands import STOPPED, arguments
 from elimipl.dataset import BagDataset
+from elimipl.model.batching import Part
 from elimipl.training.loop import fit
 from elimipl.training.reports import EpochReport
 from elimipl.training.splits import stratified_splits
+from elimipl.training.team import first_of_machine, joined
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,23 +44,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="share of the bags to measure and calibrate on instead of training; 0 for none (default .2)",
     )
+    parser.add_argument("--test", type=Path, metavar="DATA", help="measure on these bags; the others only calibrate")
     parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="keep the state of the training here")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    parser.add_argument("--amp", action="store_true", help="multiply bfloat16 numbers where the network is wide")
     arguments.add_quiet(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Fit, measure, save. Ctrl-C ends after the running epoch and keeps the checkpoint."""
+    try:
+        with joined(args.device) as (part, device):
+            return _run(args, part, device)
+    except InputError:
+        if first_of_machine():
+            raise
+        return 2  # what is wrong is said once
+
+
+def _run(args: argparse.Namespace, part: Part, device: str) -> int:
+    """`run` in one of several processes, of which only the first writes and speaks."""
+    leads = part.rank == 0
     if args.resume and args.checkpoint is None:
         raise InputError("There is no checkpoint to resume from.", "Name its file with --checkpoint.")
     config = arguments.config_from(args)
+    if args.amp:
+        config = config.replace(amp=True)
     if args.id:
         check_id(args.id)
     candidates = arguments.candidates_from(args)
     dataset = candidates.given_to(arguments.load_data(args.data))
     training, held_out = _divided(dataset, args.held_out, config.seed)
-    check_writable(args.out / "model", "The model")
-    with arguments.progress_bar(args, config.epochs, config.method, "epoch") as bar, _stop_request() as stop:
+    test = None if args.test is None else _test_bags(args.test, training, held_out)
+    if leads:
+        check_writable(args.out / "model", "The model")
+    args.quiet |= not leads
+    with (
+        arguments.progress_bar(args, config.epochs, config.method, "epoch") as bar,
+        _stop_request(part.size > 1) as stop,
+    ):
 
         def on_epoch(report: EpochReport) -> None:
             bar.set_postfix(_numbers(report), refresh=False)
@@ -64,12 +92,14 @@ def run(args: argparse.Namespace) -> int:
             training,
             config,
             held_out=held_out,
-            on_epoch=on_epoch,
+            on_epoch=on_epoch if leads else None,
             should_stop=stop.is_set,
             checkpoint=args.checkpoint,
             resume=args.resume,
-            device=args.device,
+            device=device,
         )
+    if not leads:
+        return STOPPED if fitted.stopped else 0
     if fitted.unsaved is not None:
         print(f"{fitted.unsaved} The training itself went on.", file=sys.stderr)
     if fitted.stopped:
@@ -77,10 +107,17 @@ def run(args: argparse.Namespace) -> int:
         print(f"Stopped after epoch {len(fitted.history)} of {config.epochs}. {further}")
         return STOPPED
     finished = finish(
-        fitted, training, candidates, created_by="python -m elimipl train", held_out=held_out, model_id=args.id
+        fitted,
+        training,
+        candidates,
+        created_by="python -m elimipl train",
+        held_out=held_out,
+        measured=None if test is None or held_out is None else measure_on(fitted, held_out, test=test),
+        model_id=args.id,
     )
     path, accuracy = _saved(finished, args.out), finished.card.accuracy
-    said = "nothing held out" if accuracy is None else f"accuracy {accuracy.value:.3f} on {accuracy.n} held-out bags"
+    measured_on = "held-out bags" if test is None else "test bags"
+    said = "nothing held out" if accuracy is None else f"accuracy {accuracy.value:.3f} on {accuracy.n} {measured_on}"
     print(f"{path}: {finished.card.id}, {said}.")
     return 0
 
@@ -112,6 +149,19 @@ def _divided(dataset: BagDataset, share: float, seed: int) -> tuple[BagDataset, 
     return dataset.subset(train), dataset.subset(test)
 
 
+def _test_bags(path: Path, training: BagDataset, held_out: BagDataset | None) -> BagDataset:
+    """Bags of another data set to measure on, refused where the model could not read them."""
+    if held_out is None:
+        raise InputError("Nothing is held out to calibrate on.", "Leave out --held-out 0, or leave out --test.")
+    test = arguments.load_data(path)
+    if (test.dim, test.generator, test.label_space) != (training.dim, training.generator, training.label_space):
+        raise InputError(
+            f"The bags in “{path}” are of another generator or other classes than those to train on.",
+            "Make both with the same command.",
+        )
+    return test
+
+
 def _numbers(report: EpochReport) -> dict[str, str]:
     """What the bar shows beside the epochs."""
     held_out = report.held_out_accuracy
@@ -120,13 +170,17 @@ def _numbers(report: EpochReport) -> dict[str, str]:
 
 
 @contextmanager
-def _stop_request() -> Iterator[Event]:
-    """An event that the first Ctrl-C sets; the second one interrupts as usual."""
+def _stop_request(with_others: bool) -> Iterator[Event]:
+    """An event that the first Ctrl-C sets; the second one interrupts as usual.
+
+    With other processes all of them end after the same epoch, and the second one is torchrun passing on the first.
+    """
     asked = Event()
 
     def ask(_signal: int, _frame: FrameType | None) -> None:
         asked.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if not with_others:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
     before = signal.signal(signal.SIGINT, ask)
     try:

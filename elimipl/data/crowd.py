@@ -169,15 +169,22 @@ def _answers(impressions: np.ndarray, truth: np.ndarray, doubt: float) -> Crowd:
 
 
 def two_of_three(votes: np.ndarray, tops: np.ndarray) -> np.ndarray:
-    """How three crowd workers make a candidate set S of the paper's CRC-MIPL.
+    """How three crowd workers make a candidate set S of the paper's CRC-MIPL, and a crowd of any size likewise.
 
     A label named by at least two of the three enters S; if there is none, each worker's top label does. That the true
     label is always in S is seen to by `simulate`, which shows a tile again until it is.
 
-    `votes` is (3, m, k) bool, `tops` (3, m); returns S as (m, k) bool.
+    With n workers, a label enters that at least two thirds of those name who answered. If there is none, every top
+    label of at least a tenth of them does (or the most frequent one), so that one joker in a class can't add a
+    candidate; up to ten workers that is each worker's top label, as with three.
+
+    `votes` is (n, m, k) bool, no label where somebody did not answer; `tops` (n, m), −1 there. Returns S as (m, k)
+    bool, empty where nobody answered.
     """
-    agreed = votes.sum(axis=0) >= 2
-    first_choices = (tops[..., None] == np.arange(votes.shape[-1])).any(axis=0)
+    answers = (tops >= 0).sum(axis=0)[:, None]  # (m, 1)
+    agreed = (3 * votes.sum(axis=0) >= 2 * answers) & (answers > 0)
+    first = (tops[..., None] == np.arange(votes.shape[-1])).sum(axis=0)  # (m, k): whose top label it is, counted
+    first_choices = (first > 0) & (first >= np.minimum(answers / 10, first.max(axis=1, keepdims=True)))
     return np.where(agreed.any(axis=1, keepdims=True), agreed, first_choices)
 
 

@@ -103,11 +103,20 @@ def fetch_whole(
     return download(archive.url, path, archive.size, archive.md5, progress)
 
 
-def unpack(zip_path: str | Path, target_folder: str | Path, progress: Progress | None = None) -> list[Path]:
-    """Unpack every tile of a fetched archive into `target_folder`/<class>/ and return their paths."""
+def unpack(
+    zip_path: str | Path,
+    target_folder: str | Path,
+    progress: Progress | None = None,
+    classes: Sequence[str] | None = None,
+) -> list[Path]:
+    """Unpack the tiles of some classes (default: all) of an archive into `target_folder`/<class>/; their paths.
+
+    Tiles that are there already are passed over, so that it can be stopped and started again.
+    """
     try:
         with Path(zip_path).open("rb") as file, open_zip(file) as archive:
-            tiles = [tile for group in tiles_by_class(archive.infolist()).values() for tile in group]
+            found = tiles_by_class(archive.infolist())
+            tiles = [tile for name in (found if classes is None else classes) for tile in found.get(name, ())]
             paths = []
             for done, tile in enumerate(tiles, start=1):
                 paths.append(_unpack(archive, tile, Path(target_folder)))
@@ -116,6 +125,25 @@ def unpack(zip_path: str | Path, target_folder: str | Path, progress: Progress |
     except OSError as error:
         raise InputError(f"“{zip_path}” could not be read ({error.strerror}).", "Check the file.") from None
     return paths
+
+
+@dataclass(frozen=True)
+class ArchiveSize:
+    """How much a whole set is, before it is fetched."""
+
+    archive_bytes: int
+    tiles: int
+    tile_bytes: int
+    """Of the tiles once they are unpacked."""
+
+
+def measure_whole(dataset: str, classes: Sequence[str], base_url: str = ZENODO) -> ArchiveSize:
+    """Ask the server how many tiles of `classes` a set has and what they take; costs the archive's list of files."""
+    described = describe(dataset, base_url)
+    with open_zip(RemoteFile(described.url, described.size)) as archive:
+        found = tiles_by_class(archive.infolist())
+    tiles = [tile for name in classes for tile in found.get(name, ())]
+    return ArchiveSize(described.size, len(tiles), sum(tile.member.file_size for tile in tiles))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from bag_generators import InputError, TissueImage, generate
 from bag_generators.tissue.phantom import PHANTOM_KINDS, Phantom, draw, instance_truth
-from bag_generators.tissue.quality import measure
+from bag_generators.tissue.quality import measure_for
 from elimipl.data.crowd import uniform_false_positives
 from elimipl.data.pictures import PHANTOM_SOURCE
 from elimipl.dataset import BagDataset
@@ -74,6 +74,6 @@ def redraw(name: str) -> Phantom:
     return draw(kind, int(number))
 
 
-def phantom_quality(name: str) -> dict[str, float]:
-    """The pixel measures of the phantom that a bag was made of."""
-    return measure(TissueImage.from_array(redraw(name).pixels)).numbers()
+def phantom_quality(name: str, generator: str = "") -> dict[str, float]:
+    """The pixel measures of the phantom that a bag was made of, as a generator sees it (usually: its working copy)."""
+    return measure_for(generator, TissueImage.from_array(redraw(name).pixels)).numbers()

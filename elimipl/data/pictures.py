@@ -13,7 +13,9 @@ PHANTOM_SOURCE = "Phantoms drawn by this project"
 PIXEL_MEASURES = frozenset(
     {"shorter_side", "aspect", "tissue", "sharpness", "unevenness", "stain_colour", "third_colour"}
 )
-"""What can be measured on the pixels of a picture, by the names `bag_generators.tissue.quality` gives them."""
+"""What is measured on the pixels of every picture, by the names `bag_generators.tissue.quality` gives them."""
+FIELD = "field"
+"""Measured besides for generators that keep the scale of a picture: its shorter side in µm."""
 _WITHOUT_PICTURES = frozenset({"", "matlab", "pixels", "birdsong"})
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from pydantic import model_validator
 
 from bag_generators.errors import InputError
+from bag_generators.tissue.quality import ASSUMED_MICRONS_PER_PIXEL, kept_scale
 from bag_generators.validation import Record, read_json, validated
 from elimipl.data.phantoms import phantom_quality
-from elimipl.data.pictures import PHANTOMS, PIXEL_MEASURES, pictures_of
+from elimipl.data.pictures import FIELD, PHANTOMS, PIXEL_MEASURES, pictures_of
 from elimipl.data.shipped import BAGS_FOLDER, REPAIR
 from elimipl.dataset import BagDataset
 
@@ -46,14 +47,21 @@ def picture_qualities(originals: BagDataset) -> tuple[dict[str, float], ...]:
     except InputError:  # limits are worth having, but a training is not lost for want of them
         kept = {}
     if all(name in kept for name in originals.names):
-        return tuple(dict(kept[name]) for name in originals.names)
+        return tuple(_as_seen_by(originals.generator, kept[name]) for name in originals.names)
     if pictures_of(originals.generator, originals.source) != PHANTOMS:
         return ()
     chosen = np.unique(np.linspace(0, len(originals) - 1, DRAWN_AGAIN).round().astype(int))
     try:
-        return tuple(phantom_quality(originals.names[i]) for i in chosen)
+        return tuple(phantom_quality(originals.names[i], originals.generator) for i in chosen)
     except InputError:  # somebody gave the bags other names: their pictures can't be drawn again
         return ()
+
+
+def _as_seen_by(generator: str, tile: Mapping[str, float]) -> dict[str, float]:
+    """The measures of a tile of 224 px, which working copy and window at the assumed scale share, and its field."""
+    if kept_scale(generator) is None:
+        return dict(tile)
+    return {**tile, FIELD: tile["shorter_side"] * ASSUMED_MICRONS_PER_PIXEL}
 
 
 @lru_cache(maxsize=1)

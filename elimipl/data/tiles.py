@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,28 +26,37 @@ class TileBags:
 
 
 def find_tiles(folder: str | Path, label_space: LabelSpace | None = None) -> tuple[list[Path], list[int], LabelSpace]:
-    """The pictures in the class folders of `folder`, the label of each, and the label space.
+    """The pictures in the class folders of `folder`, the label of each, and the label space; see `list_tiles`."""
+    names, labels, space = list_tiles(folder, label_space)
+    return [Path(folder, name) for name in names], labels, space
 
-    Without `label_space` it is the shipped one whose class names hold all folder names, or else one made of the
-    folder names. Hidden files and folders are passed over.
+
+def list_tiles(folder: str | Path, label_space: LabelSpace | None = None) -> tuple[list[str], list[int], LabelSpace]:
+    """The names of the pictures below `folder`, such as TUM/a.png, the label of each, and the label space.
+
+    Names, because a path takes more than twice the memory, and there may be a million. Without `label_space` it is the
+    shipped one whose class names hold all folder names, or else one made of the folder names. Hidden files and folders
+    are passed over.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"There is no folder “{folder}”.", "Give a folder that holds a folder for each class.")
     classes = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     space = label_space or space_of([path.name for path in classes], str(folder), folder.name)
-    paths, labels = [], []
+    names: list[str] = []
+    labels: list[int] = []
+    known = frozenset(extensions())
     for class_folder in classes:
         label = space.index(class_folder.name)
-        pictures = sorted(path for path in class_folder.rglob("*") if _is_picture(path))
-        paths += pictures
+        pictures = sorted(_pictures_below(class_folder, f"{class_folder.name}/", known), key=lambda one: one.split("/"))
+        names += pictures
         labels += [label] * len(pictures)
-    if not paths:
+    if not names:
         raise InputError(
             f"There are no pictures in the class folders of “{folder}”.",
             f"Put pictures ({', '.join(extensions())}) into a folder for each class.",
         )
-    return paths, labels, space
+    return names, labels, space
 
 
 def bags_from_tiles(
@@ -95,8 +106,15 @@ def bags_from_tiles(
     return TileBags(dataset, tuple(refused))
 
 
-def _is_picture(path: Path) -> bool:
-    return path.suffix.lower() in extensions() and not path.name.startswith(".") and path.is_file()
+def _pictures_below(folder: str | Path, prefix: str, known: frozenset[str]) -> Iterator[str]:
+    """The names of the pictures in a folder and the folders below, each with the prefix; not through links."""
+    with suppress(PermissionError), os.scandir(folder) as entries:
+        for entry in entries:
+            name = entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield from _pictures_below(entry.path, f"{prefix}{name}/", known)
+            elif name[name.rfind(".") :].lower() in known and not name.startswith(".") and entry.is_file():
+                yield prefix + name
 
 
 def space_of(names: Sequence[str], where: str, source: str) -> LabelSpace:

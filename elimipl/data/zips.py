@@ -29,7 +29,7 @@ from bag_generators.formats import (
     extensions,
 )
 from bag_generators.reading.header_size import stated_size
-from bag_generators.tissue.quality import measure
+from bag_generators.tissue.quality import measure_for
 from elimipl.data.tiles import space_of
 from elimipl.dataset import BagDataset
 
@@ -72,7 +72,7 @@ def bags_from_zip(
             try:
                 image = load(_unpacked(archive, entry, MAX_BYTES))
                 bags.append(generate(generator, image, **params))
-                qualities.append(measure(image).numbers())
+                qualities.append(measure_for(generator, image).numbers())
                 kept.append(name)
             except InputError as error:
                 refused.append((str(name), error))

@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from bag_generators.errors import InputError
+from bag_generators.threads import one_thread
 from elimipl.dataset import BagDataset
 from elimipl.methods.gp_kernel import Prior, backward, median_distance
 from elimipl.methods.gp_posterior import Posterior, bytes_needed
@@ -37,7 +38,7 @@ from elimipl.methods.gp_targets import (
 )
 from elimipl.methods.memory import usable_bytes
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import Predictions, one_thread
+from elimipl.model.inference import Predictions
 from elimipl.model.scaling import Scaler, fit_scaler
 from elimipl.settings import Settings, choice, number
 from elimipl.training.reports import EpochReport

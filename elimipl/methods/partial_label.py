@@ -15,12 +15,13 @@ import torch
 from torch import Tensor
 
 from bag_generators.errors import InputError
+from bag_generators.threads import one_thread
 from elimipl.dataset import BagDataset
 from elimipl.methods.backbone import Backbone
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.descent import Descent
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import Predictions, one_thread, share_correct
+from elimipl.model.inference import Predictions, share_correct
 from elimipl.settings import Settings, choice, number
 from elimipl.training.reports import EpochReport
 

@@ -15,6 +15,7 @@ import torch
 from scipy import sparse
 
 from bag_generators.errors import InputError
+from bag_generators.threads import one_thread
 from elimipl.dataset import BagDataset
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.kernel_ridge import Gaussian, KernelRidge, squared_distances
@@ -22,7 +23,7 @@ from elimipl.methods.memory import usable_bytes
 from elimipl.methods.neighbours import graph, local_gram, nearest, reconstruction_weights
 from elimipl.methods.simplex import minimise, project_on_simplex
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import Predictions, one_thread, share_correct
+from elimipl.model.inference import Predictions, share_correct
 from elimipl.settings import Settings, choice, number
 from elimipl.training.reports import EpochReport
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from bag_generators.errors import InputError
-from elimipl.model.batching import PackedBags
+from bag_generators.threads import one_thread
+from elimipl.dataset_arrays import InstanceTable
+from elimipl.model.batching import Bags
 from elimipl.model.network import Network
 from elimipl.model.scaling import Scaler
+from elimipl.model.streaming import StreamedBags
 
 _BAGS_AT_ONCE = 256
 
@@ -31,7 +32,7 @@ class Predictions:
 
 
 def infer(
-    network: Network, scaler: Scaler, instances: np.ndarray, sizes: np.ndarray, *, embeddings: bool = False
+    network: Network, scaler: Scaler, instances: InstanceTable, sizes: np.ndarray, *, embeddings: bool = False
 ) -> Predictions:
     """Predict bags given as (N, d) unscaled instances, one bag after the other, and (m,) sizes."""
     if instances.ndim != 2 or instances.shape[1] != network.dim:
@@ -40,13 +41,13 @@ def infer(
             "Use bags made by the generator the model was trained on.",
         )
     weight = network.embed.weight
-    scaled = scaler.transform(instances, str(weight.dtype).removeprefix("torch."))
-    bags = PackedBags.pack(scaled, np.asarray(sizes, np.int64), weight.dtype, weight.device)
+    lengths = torch.from_numpy(np.asarray(sizes, np.int64)).to(weight.device)
+    bags = StreamedBags(instances, lengths, scaler, weight.dtype, weight.device)
     return infer_packed(network, bags, embeddings=embeddings)
 
 
-def infer_packed(network: Network, bags: PackedBags, *, embeddings: bool = False) -> Predictions:
-    """Predict bags that are standardised and on the network's device already."""
+def infer_packed(network: Network, bags: Bags, *, embeddings: bool = False) -> Predictions:
+    """Predict bags whose batches come standardised and on the network's device."""
     if network.training:
         network.eval()
     probabilities, attention, z = [], [], []
@@ -69,14 +70,3 @@ def share_correct(scores: np.ndarray, labels: np.ndarray) -> float | None:
     """Share of rows whose largest score stands at the label, over the rows with a known label."""
     known = labels >= 0
     return float((scores[known].argmax(1) == labels[known]).mean()) if known.any() else None
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run torch on one thread: bags are small, and sums then come out the same on every machine setting."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

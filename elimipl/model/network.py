@@ -14,7 +14,7 @@ from bag_generators.errors import InputError
 from elimipl.config import Config
 from elimipl.model.attention import attention_pool, softmax_by_bag
 from elimipl.model.context import with_context
-from elimipl.model.embedding import drop, embed_and_read
+from elimipl.model.embedding import Among, drop, embed_and_read
 
 SCORE_WIDTH = 128
 """Width of the MLP that maps gates to ξ in the authors' code."""
@@ -63,8 +63,29 @@ class Network(nn.Module):
         self.classifier = nn.Linear(config.hidden, n_classes)
         self.to(getattr(torch, config.dtype))
 
-    def forward(self, x: Tensor, bag_of: Tensor, bags: int, generator: torch.Generator | None = None) -> BagOutputs:
+    def forward(
+        self,
+        x: Tensor,
+        bag_of: Tensor,
+        bags: int,
+        generator: torch.Generator | None = None,
+        among: Among | None = None,
+    ) -> BagOutputs:
         """x (N, d), bag_of (N,) in 0..bags−1. Training is asked for by giving the generator that draws the dropout."""
+        scores, votes = self.read(x, bag_of, bags, generator, among)
+        # Eq. 3, and eq. 4 behind the linear classifier: W_cᵀ(Σ a_j h_j) + b_c = Σ a_j (W_cᵀh_j + b_c).
+        logits, attention = attention_pool(self.attention_logits(scores), votes, bag_of, bags)
+        return BagOutputs(logits, self.energies(logits, training=generator is not None), attention, scores)
+
+    def read(
+        self,
+        x: Tensor,
+        bag_of: Tensor,
+        bags: int,
+        generator: torch.Generator | None = None,
+        among: Among | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """What each instance says before the bag is put together: ξ_j of eq. 2, (N,), and W_cᵀh_j + b_c, (N, k)."""
         layers = [layer for layer in (self.gate_t, self.gate_s, self.classifier) if layer is not None]
         read = embed_and_read(
             self._extract(x, bag_of, bags),
@@ -74,24 +95,35 @@ class Network(nn.Module):
             torch.cat([layer.bias for layer in layers]),
             self.config.dropout,
             generator,
+            among,
+            half=self.config.amp and generator is not None,
         )  # (N, gates·g + k)
         *gates, votes = read.split([layer.out_features for layer in layers], dim=1)
-        scores = self.score(gates[0].tanh() * gates[-1].sigmoid()).squeeze(1)  # (N,) eq. 2
-        # Eq. 3, and eq. 4 behind the linear classifier: W_cᵀ(Σ a_j h_j) + b_c = Σ a_j (W_cᵀh_j + b_c).
-        logits, attention = attention_pool(self._attention_logits(scores), votes, bag_of, bags)
-        return BagOutputs(logits, self._energies(logits, training=generator is not None), attention, scores)
+        return self.score(gates[0].tanh() * gates[-1].sigmoid()).squeeze(1), votes
 
-    def as_printed(self, x: Tensor, bag_of: Tensor, bags: int, generator: torch.Generator | None = None) -> BagOutputs:
+    @property
+    def is_local(self) -> bool:
+        """Whether an instance's score and votes stay the same whatever else is in its bag."""
+        return self.config.extractor != "context" and not self.has_own_extractor
+
+    def as_printed(
+        self,
+        x: Tensor,
+        bag_of: Tensor,
+        bags: int,
+        generator: torch.Generator | None = None,
+        among: Among | None = None,
+    ) -> BagOutputs:
         """Equations 1–4 one after the other, left to autograd: what `forward` has to equal, and z in the outputs."""
         h = self.embed(self._extract(x, bag_of, bags)).relu()  # (N, l) eq. 1
-        h = drop(h, self.config.dropout, generator)
+        h = drop(h, self.config.dropout, generator, among)
         for_tanh = self.gate_t(h)
         for_sigmoid = for_tanh if self.gate_s is None else self.gate_s(h)
-        scores = self.score(for_tanh.tanh() * for_sigmoid.sigmoid()).squeeze(1)  # (N,) eq. 2
-        attention = softmax_by_bag(self._attention_logits(scores), bag_of, bags)  # (N,) eq. 3
-        z = h.new_zeros(bags, h.shape[1]).index_add(0, bag_of, attention[:, None] * h)  # (B, l) eq. 4
-        logits = self.classifier(z)
-        return BagOutputs(logits, self._energies(logits, training=generator is not None), attention, scores, z)
+        scores = self.score(for_tanh.tanh() * for_sigmoid.sigmoid()).squeeze(1).to(x.dtype)  # (N,) eq. 2
+        attention = softmax_by_bag(self.attention_logits(scores), bag_of, bags)  # (N,) eq. 3
+        z = x.new_zeros(bags, h.shape[1]).index_add(0, bag_of, attention[:, None] * h)  # (B, l) eq. 4
+        logits = self.classifier(z).to(x.dtype)
+        return BagOutputs(logits, self.energies(logits, training=generator is not None), attention, scores, z)
 
     def embeddings(self, x: Tensor, bag_of: Tensor, bags: int) -> Tensor:
         """z of eq. 4, (B, l): what the classifier sees of each bag, without dropout."""
@@ -106,13 +138,14 @@ class Network(nn.Module):
         extracted: Tensor = self.extractor(x)
         return extracted
 
-    def _attention_logits(self, scores: Tensor) -> Tensor:
+    def attention_logits(self, scores: Tensor) -> Tensor:
         """What eq. 3 takes the softmax of. DEMIPL's sigm(ξ_j)/Σ sigm(ξ_j') is the softmax of log sigm(ξ)."""
         if self.config.pooling == "sigmoid_normalised":
             return functional.logsigmoid(scores)
         return scores / math.sqrt(self.config.hidden)
 
-    def _energies(self, logits: Tensor, training: bool) -> Tensor:
+    def energies(self, logits: Tensor, training: bool = False) -> Tensor:
+        """What the softmax is taken of: the logits, or with the authors' head their sigmoid."""
         if self.config.head == "softmax":
             return logits
         return logits.sigmoid().clamp(SIGMOID_MARGIN, 1 - SIGMOID_MARGIN) if training else logits.sigmoid()

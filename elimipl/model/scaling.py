@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elimipl.dataset_arrays import InstanceTable
+
 ROBUST_LIMIT = 5.0
 """Robust scores are cut at ± this many (normal-equivalent) standard deviations."""
 _IQR_OF_A_NORMAL = 1.3489795
@@ -25,7 +27,7 @@ class Scaler:
     scale: np.ndarray  # (d,) float64, never 0
     limit: float = float("inf")
 
-    def transform(self, instances: np.ndarray, dtype: str = "float64") -> np.ndarray:
+    def transform(self, instances: InstanceTable, dtype: str = "float64") -> np.ndarray:
         """Standardised copy of (n, d) instances, computed in float64 and stored as `dtype`."""
         n, dim = instances.shape
         scaled = np.empty((n, dim), dtype)
@@ -35,7 +37,7 @@ class Scaler:
         return scaled
 
 
-def fit_scaler(instances: np.ndarray, kind: str) -> Scaler:
+def fit_scaler(instances: InstanceTable, kind: str) -> Scaler:
     """Learn a scaler from (N, d) training instances.
 
     `none` leaves features alone; `zscore` uses each feature's mean and deviation; `robust` its median and
@@ -46,18 +48,31 @@ def fit_scaler(instances: np.ndarray, kind: str) -> Scaler:
     if kind == "none":
         return Scaler(np.zeros(dim), np.ones(dim))
     if kind == "global":
-        mean = instances.mean(dtype=np.float64)
-        squares = sum(float(np.square(instances[rows] - mean).sum()) for rows in _parts(n, dim))
+        mean = float(_sums(instances, 0.0).sum()) / instances.size
+        squares = float(_sums(instances, mean, power=2).sum())
         return Scaler(np.full(dim, mean), np.full(dim, _usable(np.sqrt(squares / instances.size))))
+    if kind == "zscore":
+        shift = _sums(instances, 0.0) / n
+        return Scaler(shift, _usable(np.sqrt(_sums(instances, shift, power=2) / n)))
     shift, scale = np.empty(dim), np.empty(dim)
     for some in _parts(dim, n):
         values = np.asarray(instances[:, some], np.float64, order="C")
-        if kind == "robust":
-            low, shift[some], high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
-            scale[some] = (high - low) / _IQR_OF_A_NORMAL
-        else:
-            shift[some], scale[some] = values.mean(0), values.std(0)
-    return Scaler(shift, _usable(scale), ROBUST_LIMIT if kind == "robust" else float("inf"))
+        low, shift[some], high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
+        scale[some] = (high - low) / _IQR_OF_A_NORMAL
+    return Scaler(shift, _usable(scale), ROBUST_LIMIT)
+
+
+def _sums(instances: InstanceTable, shift: np.ndarray | float, power: int = 1) -> np.ndarray:
+    """Σ (x − shift)^power of each feature, (d,), added row by row: the same whatever is read at once."""
+    n, dim = instances.shape
+    total = np.zeros(dim)
+    for rows in _parts(n, dim):
+        part = np.asarray(instances[rows], np.float64) - shift
+        if power == 2:
+            part *= part
+        part[0] += total
+        total = part.sum(0)
+    return total
 
 
 def _parts(length: int, width: int) -> Iterator[slice]:

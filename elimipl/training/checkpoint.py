@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,6 +24,7 @@ from elimipl.dataset import BagDataset
 from elimipl.training.reports import EpochReport
 
 _METADATA_KEY = "elimipl.checkpoint"
+_ROWS_AT_ONCE = 2**16
 
 
 class _Epoch(Record):
@@ -94,5 +96,6 @@ def _fingerprint(dataset: BagDataset) -> str:
     digest = hashlib.sha256()
     for array in (dataset.offsets, dataset.candidates, dataset.instances):
         digest.update(repr((array.shape, array.dtype.str)).encode())
-        digest.update(array.data)
+        for start in range(0, len(array), _ROWS_AT_ONCE):
+            digest.update(np.ascontiguousarray(array[start : start + _ROWS_AT_ONCE]).data)
     return digest.hexdigest()

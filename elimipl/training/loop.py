@@ -13,18 +13,21 @@ from torch import Tensor, nn
 
 from bag_generators.errors import InputError
 from bag_generators.storage import check_writable
+from bag_generators.threads import one_thread
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss
-from elimipl.model.batching import Batch, PackedBags
+from elimipl.model.batching import Bags, Batch, PackedBags
 from elimipl.model.beliefs import initial_weights, move_weights
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import Predictions, infer, infer_packed, one_thread, share_correct
+from elimipl.model.inference import Predictions, infer, infer_packed, share_correct
 from elimipl.model.network import BagOutputs, Network, build_network
 from elimipl.model.scaling import Scaler, fit_scaler
+from elimipl.model.streaming import StreamedBags
 from elimipl.training.checkpoint import Checkpoint
 from elimipl.training.reports import EpochReport, Snapshot
 from elimipl.training.steps import FastSteps, PlainSteps, Steps
+from elimipl.training.team import Team
 
 CHECKPOINT_SECONDS = 5.0
 """A checkpoint is written at most this often, and always when training ends."""
@@ -86,6 +89,10 @@ def fit(
     `resume` continues from it (or starts, when there is none yet): the model is bit for bit that of an uninterrupted
     run. A file that can't be written is refused before training; if a disk fills up later, training goes on and the
     result says so. On a CPU the same seed always gives the same model.
+
+    In each of several processes that have `joined` (`elimipl.training.team`) the same call trains one model together:
+    `config.batch` bags a step are divided between them, and the first one keeps the checkpoint, which any number of
+    processes can go on from.
     """
     if loss is not None:
         config = config.replace(loss=getattr(loss, "__name__", type(loss).__name__))
@@ -95,21 +102,24 @@ def fit(
     with one_thread():
         on_device = resolve_device(device, config.dtype)
         network = build_network(config, dataset.dim, dataset.n_classes, extractor).to(on_device)
+        team = Team.present(on_device)
         by_hand = extractor is None and loss is None and not plain
-        steps = FastSteps(network, config) if by_hand else PlainSteps(network, config, loss)
-        run = _Run(dataset, config, held_out, network, steps)
-        keeper = None if checkpoint is None else Checkpoint(Path(checkpoint), config, dataset)
+        steps = FastSteps(network, config, team) if by_hand else PlainSteps(network, config, team, loss)
+        run = _Run(dataset, config, held_out, network, steps, team)
+        keeper = None if checkpoint is None or not team.leads else Checkpoint(Path(checkpoint), config, dataset)
         if keeper is not None and resume and keeper.path.exists():
             run.restore(*keeper.load())
         if keeper is not None:
             check_writable(keeper.path, "The checkpoint")
+        team.from_first(list(run.tensors().values()))
+        run.history = team.history_from_first(run.history)
         saved, stopped, unsaved = time.monotonic(), False, None
         while len(run.history) < config.epochs and not stopped:
             report = run.epoch(len(run.history) + 1, with_snapshot=on_epoch is not None)
             run.history.append(replace(report, snapshot=None))
             if on_epoch is not None:
                 on_epoch(report)
-            stopped = should_stop is not None and should_stop()
+            stopped = team.any(should_stop is not None and should_stop())
             ends = stopped or report.epoch == config.epochs
             if keeper is not None and (ends or time.monotonic() - saved >= CHECKPOINT_SECONDS):
                 unsaved = _save(keeper, run)
@@ -132,21 +142,35 @@ class _Run:
     """One training run on one device."""
 
     def __init__(
-        self, dataset: BagDataset, config: Config, held_out: BagDataset | None, network: Network, steps: Steps
+        self,
+        dataset: BagDataset,
+        config: Config,
+        held_out: BagDataset | None,
+        network: Network,
+        steps: Steps,
+        team: Team,
     ) -> None:
-        self.config, self.network, self.steps = config, network, steps
+        self.config, self.network, self.steps, self.team = config, network, steps, team
         self.device = device = network.embed.weight.device
         self.labels = dataset.labels
-        self.scaler = fit_scaler(dataset.instances, config.scaling)
+        self.scaler = _common_scaler(dataset, config.scaling, team)
         self.bags = self._pack(dataset)
+        if held_out is not None and not team.alone:  # each process predicts a part of them
+            share = team.part.of(len(held_out))
+            held_out = held_out.subset(np.arange(share.start, share.stop)) if share.stop > share.start else None
         self.held_out = None if held_out is None else (self._pack(held_out), held_out.labels)
         self.candidates = torch.tensor(dataset.candidates, device=device)
-        self.weights = initial_weights(self.candidates, self.bags.x.dtype)
+        self.weights = initial_weights(self.candidates, self.bags.dtype)
         self.history: list[EpochReport] = []
 
-    def _pack(self, dataset: BagDataset) -> PackedBags:
+    def _pack(self, dataset: BagDataset) -> Bags:
+        """Bags on the device; those that lie on disk stay there and are read as they are needed."""
+        dtype = getattr(torch, self.config.dtype)
+        if dataset.on_disk:
+            sizes = torch.from_numpy(dataset.sizes).to(self.device)
+            return StreamedBags(dataset.instances, sizes, self.scaler, dtype, self.device)
         scaled = self.scaler.transform(dataset.instances, self.config.dtype)
-        return PackedBags.pack(scaled, dataset.sizes, getattr(torch, self.config.dtype), self.device)
+        return PackedBags.pack(scaled, dataset.sizes, dtype, self.device)
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that training has moved so far."""
@@ -170,15 +194,19 @@ class _Run:
         seed = _epoch_seed(self.config.seed, epoch)
         generator = torch.Generator(self.device).manual_seed(seed)
         order = torch.randperm(len(self.labels), generator=generator, device=self.device)
-        bags, candidates, weights = self.bags.reordered(order), self.candidates[order], self.weights[order]
-        in_loss = torch.empty_like(weights)
-        energies, scores = torch.empty_like(weights), bags.x.new_empty(len(bags.x))
+        candidates, weights = self.candidates[order], self.weights[order]
+        in_loss, energies = torch.empty_like(weights), torch.empty_like(weights)
+        scores = weights.new_zeros(int(self.bags.sizes.sum()))
         with self.steps.epoch(seed):
-            for batch in bags.batches(self.config.batch):
+            for batch in self.bags.batches(self.config.batch, order, self.team.part):
                 some = batch.members
-                out = self._step(batch, candidates[some], weights[some], in_loss[some], epoch, generator)
-                energies[some], scores[batch.rows] = out.energies.detach(), out.scores.detach()
+                out, energies[some] = self._step(
+                    batch, candidates[some], weights[some], in_loss[some], epoch, generator
+                )
+                scores[batch.rows][batch.rows_here] = out.scores.detach()
         self.weights[order] = weights
+        if self.config.attention_entropy > 0:
+            self.team.sum_(scores)
         losses = self.steps.losses(energies, scores, candidates, in_loss)
         if not np.isfinite(losses["total"]):
             raise InputError(
@@ -207,24 +235,39 @@ class _Run:
         in_loss: Tensor,
         epoch: int,
         generator: torch.Generator,
-    ) -> BagOutputs:
-        """One gradient step. Moves `weights` by eq. 6 and notes in `in_loss` those that the loss used."""
+    ) -> tuple[BagOutputs, Tensor]:
+        """One gradient step: what the network said of the bags read here, and the energies of all bags of the step.
+
+        Moves `weights` by eq. 6 and notes in `in_loss` those that the loss used.
+        """
         config = self.config
-        out = self.steps.outputs(batch, len(candidates), generator)
+        out = self.steps.outputs(batch, generator)
+        energies = self.team.whole(out.energies.detach(), batch.here, len(candidates))
         if config.update == "after_loss":
             in_loss.copy_(weights)
         if config.mapping == "momentum":
-            move_weights(weights, out.energies.detach(), candidates, config.rho(epoch))
+            move_weights(weights, energies, candidates, config.rho(epoch))
         if config.update == "before_loss":
             in_loss.copy_(weights)
-        self.steps.descend(out, candidates, in_loss, config.learning_rate(epoch))
-        return out
+        self.steps.descend(out, energies, batch.here, candidates, in_loss, config.learning_rate(epoch))
+        return out, energies
 
     def _held_out_accuracy(self) -> float | None:
-        if self.held_out is None:
-            return None
-        bags, labels = self.held_out
-        return infer_packed(self.network, bags).accuracy(labels)
+        right, known = 0, 0
+        if self.held_out is not None:
+            bags, labels = self.held_out
+            found = infer_packed(self.network, bags).probabilities.argmax(1)
+            right, known = int((found == labels).sum()), int((labels >= 0).sum())
+        counts = self.team.sum_(torch.tensor([right, known], device=self.device)).tolist()
+        return counts[0] / counts[1] if counts[1] else None
+
+
+def _common_scaler(dataset: BagDataset, kind: str, team: Team) -> Scaler:
+    """The scaler of all processes: the first one reads the bags for it."""
+    unread = Scaler(np.zeros(dataset.dim), np.ones(dataset.dim))
+    fitted = fit_scaler(dataset.instances, kind) if team.leads else unread
+    limit = float(team.array_from_first(np.array([fitted.limit]))[0])
+    return Scaler(team.array_from_first(fitted.shift), team.array_from_first(fitted.scale), limit)
 
 
 def _shapes(tensors: dict[str, Tensor]) -> dict[str, torch.Size]:

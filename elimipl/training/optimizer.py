@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -25,10 +25,21 @@ class FlatSGD:
         for view, part in zip(self._views, parts, strict=True):
             view.data = part.view_as(view)
 
-    def step(self, outputs: Sequence[Tensor], gradients_of_loss: Sequence[Tensor], lr: float) -> None:
-        """Move every parameter downhill, given the derivatives of the loss by some outputs of the network."""
+    def step(
+        self,
+        outputs: Sequence[Tensor],
+        gradients_of_loss: Sequence[Tensor],
+        lr: float,
+        sum_: Callable[[Tensor], object] | None = None,
+    ) -> None:
+        """Move every parameter downhill, given the derivatives of the loss by some outputs of the network.
+
+        `sum_` adds in place what other processes found.
+        """
         gradients = torch.autograd.grad(outputs, self._views, gradients_of_loss)
         gradient = torch.cat([part.reshape(-1) for part in gradients])
+        if sum_ is not None:
+            sum_(gradient)
         if self.clip > 0:
             gradient.mul_((self.clip / gradient.norm()).clamp_(max=1))
         gradient.add_(self.parameters, alpha=self.weight_decay)

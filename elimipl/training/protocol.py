@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from bag_generators.errors import InputError
+from bag_generators.mapped_rows import MappedRows
 from bag_generators.pool import importable_name, in_processes, number_of_workers
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
@@ -105,9 +106,9 @@ def _results(
         for index in todo:
             yield _run_split(dataset, config, splits[index], index, device)
         return
-    with _shared_file(dataset) as path:
+    with _shared_file(dataset) as place:
         labelled = dataset.offsets, dataset.candidates, dataset.labels, dataset.label_space
-        shared = path, labelled, config, loss, {index: splits[index] for index in todo}, device
+        shared = place, labelled, config, loss, {index: splits[index] for index in todo}, device
         for _, result in in_processes(_run_shared_split, todo, count, shared=shared, in_order=False):
             yield result
 
@@ -124,8 +125,14 @@ def _run_split(dataset: BagDataset, config: Config, split: Split, index: int, de
 
 
 @contextmanager
-def _shared_file(dataset: BagDataset) -> Iterator[Path]:
-    """The instances in a temporary file: mapped into memory, all workers share one copy, and none is sent any."""
+def _shared_file(dataset: BagDataset) -> Iterator[Path | MappedRows]:
+    """The instances in a temporary file: mapped into memory, all workers share one copy, and none is sent any.
+
+    Those that lie in files already stay there.
+    """
+    if isinstance(dataset.instances, MappedRows):
+        yield dataset.instances
+        return
     with tempfile.TemporaryDirectory(prefix="elimipl-") as folder:
         path = Path(folder) / "instances.npy"
         try:
@@ -139,7 +146,7 @@ def _shared_file(dataset: BagDataset) -> Iterator[Path]:
 
 
 def _run_shared_split(
-    path: Path,
+    place: Path | MappedRows,
     labelled: tuple[np.ndarray, np.ndarray, np.ndarray, LabelSpace],
     config: Config,
     loss: Loss | None,
@@ -150,7 +157,8 @@ def _run_shared_split(
     if loss is not None and config.loss not in LOSSES:
         register_loss(config.loss, loss)
     offsets, candidates, labels, label_space = labelled
-    dataset = BagDataset(_mapped(path), offsets, candidates, labels, label_space)
+    instances = place if isinstance(place, MappedRows) else _mapped(place)
+    dataset = BagDataset(instances, offsets, candidates, labels, label_space)
     return _run_split(dataset, config, splits[index], index, device)
 
 

@@ -19,9 +19,11 @@ from bag_generators.errors import InputError
 from elimipl.config import Config
 from elimipl.loss_registry import Loss
 from elimipl.model.batching import Batch
+from elimipl.model.embedding import Among
 from elimipl.model.losses import attention_entropy, attention_entropy_gradient, cli_loss, loss_gradient, loss_values
 from elimipl.model.network import BagOutputs, Network
 from elimipl.training.optimizer import FlatSGD
+from elimipl.training.team import Team
 
 
 class Steps(Protocol):
@@ -30,11 +32,13 @@ class Steps(Protocol):
     def epoch(self, seed: int) -> AbstractContextManager[None]:
         """Surrounds the steps of one epoch."""
 
-    def outputs(self, batch: Batch, bags: int, generator: torch.Generator) -> BagOutputs:
-        """What the network says about a batch while training."""
+    def outputs(self, batch: Batch, generator: torch.Generator) -> BagOutputs:
+        """What the network says about the bags of a batch that are read here, while training."""
 
-    def descend(self, out: BagOutputs, candidates: Tensor, weights: Tensor, lr: float) -> None:
-        """Move every parameter downhill; candidates and weights (B, k)."""
+    def descend(
+        self, out: BagOutputs, energies: Tensor, here: slice, candidates: Tensor, weights: Tensor, lr: float
+    ) -> None:
+        """Move every parameter downhill; energies, candidates and weights (B, k) of the whole step."""
 
     def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
         """The parts of the loss over all bags of the epoch that ends, and their total."""
@@ -46,28 +50,30 @@ class Steps(Protocol):
 class FastSteps:
     """Eq. 9 on the program's own extractors, with derivatives written out by hand."""
 
-    def __init__(self, network: Network, config: Config) -> None:
-        self._network, self._config = network, config
+    def __init__(self, network: Network, config: Config, team: Team) -> None:
+        self._network, self._config, self._team = network, config, team
         self._optimizer = FlatSGD(network, config.momentum, config.nesterov, config.weight_decay, config.clip)
 
     def epoch(self, seed: int) -> AbstractContextManager[None]:
         """Nothing here depends on more than the generator of the epoch."""
         return nullcontext()
 
-    def outputs(self, batch: Batch, bags: int, generator: torch.Generator) -> BagOutputs:
+    def outputs(self, batch: Batch, generator: torch.Generator) -> BagOutputs:
         """The fused forward pass."""
-        out: BagOutputs = self._network(batch.x, batch.bag_of, bags, generator)
+        out: BagOutputs = self._network(batch.x, batch.bag_of, batch.bags_here, generator, _place(batch))
         return out
 
-    def descend(self, out: BagOutputs, candidates: Tensor, weights: Tensor, lr: float) -> None:
+    def descend(
+        self, out: BagOutputs, energies: Tensor, here: slice, candidates: Tensor, weights: Tensor, lr: float
+    ) -> None:
         """One step from the derivatives by energies and scores."""
         outputs = [out.energies]
-        gradients = [loss_gradient(out.energies, candidates, weights, self._config)]
+        gradients = [loss_gradient(energies, candidates, weights, self._config)[here]]
         if self._config.attention_entropy > 0:
             outputs.append(out.scores)
             slope = attention_entropy_gradient(out.scores.detach(), len(candidates))
             gradients.append(slope * self._config.attention_entropy)
-        self._optimizer.step(outputs, gradients, lr)
+        self._optimizer.step(outputs, gradients, lr, None if self._team.alone else self._team.sum_)
 
     def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
         """The parts of eq. 9."""
@@ -81,11 +87,13 @@ class FastSteps:
 class PlainSteps:
     """Any loss on any extractor: autograd and `torch.optim.SGD`; eq. 9 where no `loss` is given.
 
-    DEMIPL's attention entropy is added to any loss if the settings give it a weight.
+    DEMIPL's attention entropy is added to any loss if the settings give it a weight. A loss sees all bags of a step,
+    also those that other processes read. Layers of others see those read here: what they draw, or average over a
+    step, depends on the number of processes.
     """
 
-    def __init__(self, network: Network, config: Config, loss: Loss | None = None) -> None:
-        self._network, self._config, self._loss = network, config, loss
+    def __init__(self, network: Network, config: Config, team: Team, loss: Loss | None = None) -> None:
+        self._network, self._config, self._team, self._loss = network, config, team, loss
         self._moved = {name: value for name, value in network.named_parameters() if value.requires_grad}
         self._optimizer = torch.optim.SGD(
             self._moved.values(), config.lr, config.momentum, weight_decay=config.weight_decay, nesterov=config.nesterov
@@ -105,26 +113,44 @@ class PlainSteps:
             torch.manual_seed(seed)
             yield
 
-    def outputs(self, batch: Batch, bags: int, generator: torch.Generator) -> BagOutputs:
+    def outputs(self, batch: Batch, generator: torch.Generator) -> BagOutputs:
         """The equations as printed."""
-        return self._network.as_printed(batch.x, batch.bag_of, bags, generator)
+        with torch.autocast(batch.x.device.type, torch.bfloat16, enabled=self._config.amp):
+            return self._network.as_printed(batch.x, batch.bag_of, batch.bags_here, generator, _place(batch))
 
-    def descend(self, out: BagOutputs, candidates: Tensor, weights: Tensor, lr: float) -> None:
+    def descend(
+        self, out: BagOutputs, energies: Tensor, here: slice, candidates: Tensor, weights: Tensor, lr: float
+    ) -> None:
         """One step of `torch.optim.SGD`."""
         constant = weights.clone()  # the loop goes on moving its own
-        if self._loss is None:
-            value = cli_loss(out.energies, candidates, constant, self._config)
+        if self._team.alone:
+            energies = out.energies
         else:
-            value = _scalar(self._loss(out.energies, candidates, constant))
+            energies = energies.clone()
+            energies[here] = out.energies  # the others' are constants: each process brings the slope of its own
+        if self._loss is None:
+            value = cli_loss(energies, candidates, constant, self._config)
+        else:
+            value = _scalar(self._loss(energies, candidates, constant))
             self._bags, self._sum = self._bags + len(candidates), self._sum + float(value.detach()) * len(candidates)
         if self._config.attention_entropy > 0:
             value = value + self._config.attention_entropy * attention_entropy(out.scores, len(candidates))
         self._optimizer.param_groups[0]["lr"] = lr
         self._optimizer.zero_grad()
         value.backward()
+        self._sum_gradients()
         if self._config.clip > 0:
             torch.nn.utils.clip_grad_norm_(self._moved.values(), self._config.clip)
         self._optimizer.step()
+
+    def _sum_gradients(self) -> None:
+        """Add up what the processes found, in one message."""
+        if self._team.alone:
+            return
+        found = [parameter.grad for parameter in self._moved.values() if parameter.grad is not None]
+        summed = self._team.sum_(torch.cat([gradient.flatten() for gradient in found]))
+        for gradient, part in zip(found, summed.split([gradient.numel() for gradient in found]), strict=True):
+            gradient.copy_(part.view_as(gradient))
 
     def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
         """The parts of eq. 9; of another loss the mean over the epoch's bags, with the attention entropy if in use."""
@@ -146,6 +172,12 @@ class PlainSteps:
             for name, parameter in self._moved.items()
         }
         return state | velocity
+
+
+def _place(batch: Batch) -> Among | None:
+    """Where the instances read here stand in the step; None where they are all of it."""
+    total = batch.rows.stop - batch.rows.start
+    return None if len(batch.x) == total else Among(batch.rows_here.start, total)
 
 
 def _scalar(value: object) -> Tensor:

@@ -25,6 +25,7 @@ _METADATA_KEY = "elimipl.trajectories"
 _ARRAYS = (
     "labels", "candidates", "offsets", "instance_truth",
     "probabilities", "weights", "attention", "losses", "accuracies",
+    "all_labels", "all_candidates", "all_probabilities",
 )  # fmt: skip
 _REPAIR = "Restore it with “git checkout -- assets/trajectories”, or run scripts/record_trajectories.py again."
 
@@ -35,7 +36,8 @@ class About(Record):
     id: str
     title: str
     bags: str  # id of the shipped bag set, or “digits”
-    r: int  # false positive labels in every candidate set
+    candidates: str  # where the candidate sets come from: “random” or “crowd”
+    r: int  # false positive labels in every random candidate set
     candidate_seed: int
     methods: tuple[str, ...]
     configs: Mapping[str, Mapping[str, Any]]  # all settings of each method
@@ -47,7 +49,7 @@ class About(Record):
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """M methods, T epochs, b watched training bags with N instances altogether, k classes.
+    """M methods, T epochs, m training bags, b of them watched, with N instances altogether, k classes.
 
     Index 0 along the epochs is the untrained model. Probabilities and attention are those of the finished epoch,
     without dropout.
@@ -63,6 +65,9 @@ class Trajectories:
     attention: np.ndarray  # (M, T + 1, N) float16
     losses: np.ndarray  # (M, T, 5) float32, in the order of LOSSES
     accuracies: np.ndarray  # (M, T, 3) float32, in the order of ACCURACIES
+    all_labels: np.ndarray  # (m,) int64
+    all_candidates: np.ndarray  # (m, k) bool
+    all_probabilities: np.ndarray  # (M, m, k) float16, after the last epoch
 
     @property
     def label_space(self) -> LabelSpace:
@@ -100,7 +105,14 @@ def read_trajectories(path: Path) -> Trajectories:
         raise InputError(f"{called} is missing or damaged.", _REPAIR) from None
     about = validated(About, values, called, _REPAIR)
     methods, bags, classes = len(about.methods), len(about.bag_names), len(about.label_space)
-    shaped = {"candidates": (bags, classes), "probabilities": (methods, -1, bags, classes), "labels": (bags,)}
+    shaped = {
+        "candidates": (bags, classes),
+        "probabilities": (methods, -1, bags, classes),
+        "labels": (bags,),
+        "all_labels": (about.training_bags,),
+        "all_candidates": (about.training_bags, classes),
+        "all_probabilities": (methods, about.training_bags, classes),
+    }
     if arrays.keys() != set(_ARRAYS) or any(not _has_shape(arrays[name], shape) for name, shape in shaped.items()):
         raise InputError(f"{called} is damaged: its tables are not of its methods, bags and classes.", _REPAIR)
     return Trajectories(about=about, **arrays)

@@ -9,7 +9,8 @@ import pytest
 from bag_generators import Bag, TissueImage, generate
 from elimipl.cards.calibration import calibrate
 from elimipl.cards.card import Accuracy, Card
-from elimipl.cards.finish import Finished, Measured, finish
+from elimipl.cards.finish import Finished, finish
+from elimipl.cards.held_out import Measured
 from elimipl.config import Config
 from elimipl.data.candidates import Candidates
 from elimipl.data.crowd import uniform_false_positives
@@ -17,6 +18,7 @@ from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from elimipl.training.loop import Fitted, fit
+from tests.elimipl.evidence_bags import evidence_bags
 
 COLOURS = {"blue": (70, 80, 190), "pink": (220, 130, 190), "white": (235, 230, 240)}
 EACH = 8
@@ -88,3 +90,18 @@ def toy_bag() -> Bag:
 @pytest.fixture(scope="session")
 def draw_toy_picture() -> Callable[[str, int], TissueImage]:
     return toy_picture
+
+
+@pytest.fixture(scope="session")
+def evidence() -> BagDataset:
+    """Digit bags with evidence for and against, which no model has seen."""
+    return evidence_bags(60, seed=1)
+
+
+@pytest.fixture(scope="session")
+def judge_of_evidence() -> Finished:
+    """A model that has learned from such bags."""
+    bags = evidence_bags(200)
+    shape = {"hidden": 32, "gate": "two", "gate_width": 16, "score": "linear", "dropout": 0.0}
+    fitted = fit(bags, Config.preset("default", epochs=30, batch=16, lr=0.1, **shape), device="cpu")
+    return finish(fitted, bags, Candidates(), created_by="a test", held_out=evidence_bags(60, 2))

@@ -176,3 +176,8 @@ def test_a_loss_of_others_is_named_and_must_be_there():
 def test_the_settings_of_every_shipped_card_come_back(path):
     written = json.loads(path.read_text())["config"]
     assert Config.from_dict(written).to_dict() == {**Config.from_dict(written).to_dict(), **written}
+
+
+def test_files_from_before_a_rare_switch_mean_off():
+    assert "amp" not in Config.preset("default").to_dict()
+    assert Config.from_dict(Config.preset("default", amp=True).to_dict()).amp

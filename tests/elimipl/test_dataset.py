@@ -219,7 +219,7 @@ def test_foreign_files_are_refused_and_never_run(dataset, tmp_path):
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
     with pytest.raises(InputError, match="There is no file"):
         BagDataset.load(tmp_path / "none")
-    with pytest.raises(InputError, match="could not be read"):
+    with pytest.raises(InputError, match="is no bag data set"):
         BagDataset.load(tmp_path)
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
@@ -13,7 +14,15 @@ from bag_generators.errors import InputError
 from bag_generators.regions import BoxRegions
 from elimipl import explain
 from elimipl.config import Config
-from elimipl.explain import integrated_gradients, leave_one_out, rank_agreement, without_instances
+from elimipl.explain import (
+    contribution,
+    integrated_gradients,
+    leave_one_out,
+    of_parts,
+    rank_agreement,
+    single,
+    without_instances,
+)
 from elimipl.predictor import Predictor
 from elimipl.training.loop import fit
 
@@ -31,10 +40,12 @@ def average_bag(predictor, n):
     return np.tile(predictor.scaler.shift, (n, 1))
 
 
-@pytest.fixture(params=["paper", "published", "default"])
+@pytest.fixture(params=["paper", "published", "default", "context"])
 def predictor(request, toy_dataset, toy_card):
     """A model of each head and gate; the temperature stays that of the toy model unless the head needs its own."""
-    config = Config.preset(request.param, hidden=16, epochs=3, batch=8, lr=Config.preset(request.param).lr, seed=1)
+    preset, extractor = ("default", "context") if request.param == "context" else (request.param, "identity")
+    lr = Config.preset(preset).lr
+    config = Config.preset(preset, hidden=16, epochs=3, batch=8, lr=lr, seed=1, extractor=extractor)
     fitted = fit(toy_dataset, config, device="cpu")
     cold = replace(toy_card.calibration, temperature=0.2 if request.param == "published" else 1.5)
     return Predictor.from_fitted(fitted, replace(toy_card, calibration=cold))
@@ -52,10 +63,46 @@ def test_leave_one_out_is_a_loop_over_bags_without_one_instance(predictor, toy_b
     np.testing.assert_allclose(found.sum(axis=1), 0, atol=1e-12)
 
 
-def test_leave_one_out_in_parts_is_the_same(toy_predictor, toy_bag, monkeypatch):
-    expected = leave_one_out(toy_predictor, toy_bag)
+def test_leave_one_out_in_parts_is_the_same(predictor, toy_bag, monkeypatch):
+    expected = leave_one_out(predictor, toy_bag)
     monkeypatch.setattr(explain, "_ROWS_AT_ONCE", 20)
-    np.testing.assert_allclose(leave_one_out(toy_predictor, toy_bag), expected, atol=1e-12)
+    monkeypatch.setattr(explain, "_CELLS_AT_ONCE", 20)
+    np.testing.assert_allclose(leave_one_out(predictor, toy_bag), expected, atol=1e-12)
+
+
+def test_contributions_add_up_to_the_logits(predictor, toy_bag):
+    """Each is the attention times what the classifier says of the embedding (eq. 4)."""
+    network = predictor.network
+    x = torch.from_numpy(predictor.scaler.transform(toy_bag.features))
+    together = torch.zeros(len(x), dtype=torch.int64)
+    with torch.no_grad():
+        outputs = network(x, together, 1)
+        h = network.embed(network._extract(x, together, 1)).relu()
+        expected = [
+            [float(outputs.attention[j] * network.classifier(h[j])[c]) for c in range(3)] for j in range(len(x))
+        ]
+    found = contribution(predictor, toy_bag)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=0), outputs.logits[0], atol=1e-12)
+    assert np.abs(found).max() > 1e-3
+
+
+def test_single_is_a_loop_over_bags_of_one_instance(predictor, toy_bag):
+    expected = [predictor.predict_features(row[None]).probabilities for row in toy_bag.features]
+    np.testing.assert_allclose(single(predictor, toy_bag), expected, atol=1e-12)
+
+
+def test_parts_of_a_bag_are_predicted_as_bags_of_their_own(predictor, toy_bag):
+    kept = np.random.default_rng(0).random((12, len(toy_bag))) < 0.5
+    kept[:, 0] |= ~kept.any(axis=1)
+    expected = [predictor.predict_features(toy_bag.features[row]).probabilities for row in kept]
+    np.testing.assert_allclose(of_parts(predictor, toy_bag, kept), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kept", [np.zeros((1, 8), bool), np.ones((2, 5), bool), np.ones(8, bool)])
+def test_marks_that_make_no_part_are_refused(toy_predictor, toy_bag, kept):
+    with pytest.raises(InputError, match="don't make parts of a bag of 8 instances"):
+        of_parts(toy_predictor, toy_bag, kept)
 
 
 def test_without_its_only_instance_a_bag_says_nothing(toy_predictor, toy_bag):
@@ -73,6 +120,7 @@ def test_integrated_gradients_account_for_the_whole_difference(predictor, toy_ba
     assert found.shape == (n, 3)
     np.testing.assert_allclose(found.sum(axis=0), whole - start, atol=1e-3)
     assert np.abs(whole - start).max() > 0.01
+    np.testing.assert_allclose(integrated_gradients(predictor, bag, 256, [2, 0]), found[:, [2, 0]], atol=1e-12)
 
 
 def test_integrated_gradients_are_a_sum_of_slopes_along_the_path(toy_predictor, toy_bag):

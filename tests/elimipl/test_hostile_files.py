@@ -62,7 +62,10 @@ def test_a_card_nested_without_end(toy_folder, toy_card):
         ("network.classifier.weight", lambda a: a * np.nan),
         ("network.classifier.weight", lambda a: a + np.inf),
         ("network.classifier.weight", lambda a: a.astype(np.int32)),
+        ("network.classifier.weight", lambda a: a + np.float32(1e30)),
         ("scaler.scale", lambda a: a * 0),
+        ("scaler.scale", lambda a: a * 1e-300),
+        ("scaler.shift", lambda a: a + 1e277),
         ("scaler.scale", lambda a: -a),
         ("scaler.shift", lambda a: a + np.nan),
         ("scaler.limit", lambda a: a * np.nan),
@@ -77,6 +80,19 @@ def test_weights_no_model_can_work_with(toy_folder, toy_fitted, toy_card, name, 
     (toy_folder / "toy-row-elimipl.json").write_text(json.dumps(card), encoding="utf-8")
     with pytest.raises(InputError, match=f"numbers in “{name}” that no model can work with"):
         Predictor.load("toy-row-elimipl", toy_folder)
+
+
+def test_the_largest_numbers_that_are_taken_still_give_finite_answers(toy_folder, toy_fitted, toy_card, toy_bag):
+    rng = np.random.default_rng(2)
+    largest = {name: (rng.choice([-1, 1], a.shape) * 9e11).astype(a.dtype) for name, a in _arrays(toy_fitted).items()}
+    largest |= {"scaler.scale": np.full_like(largest["scaler.scale"], 2e-12), "scaler.limit": np.array([np.inf])}
+    content = pack_tensors(largest)
+    (toy_folder / "toy-row-elimipl.safetensors").write_bytes(content)
+    card = {**toy_card.to_dict(), "sha256": sha256_of(content)}
+    (toy_folder / "toy-row-elimipl.json").write_text(json.dumps(card), encoding="utf-8")
+    prediction = Predictor.load("toy-row-elimipl", toy_folder).predict(toy_bag)
+    assert np.isfinite(prediction.probabilities).all()
+    assert np.isfinite(prediction.attention).all()
 
 
 def test_a_card_and_weights_that_agree_on_nonsense(toy_folder, toy_card):

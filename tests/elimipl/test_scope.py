@@ -207,6 +207,38 @@ def test_derived_limits_live_in_the_card_and_pass_the_training_bags(
     assert np.mean([verdict.in_scope is True for verdict in verdicts]) >= 0.75
 
 
+def test_pure_colours_are_no_fault_unless_the_detail_is_that_of_a_drawing(toy_dataset, toy_predictor, toy_bag):
+    """Stain normalisation makes colours pure; drawings have flat areas besides."""
+    qualities = [{**GOOD, "unevenness": 2.0 if i > 22 else 1.5, "third_colour": 0.004} for i in range(24)]
+    guarded = with_checks(toy_predictor, limits_of(toy_dataset, toy_predictor, qualities))
+
+    def failed(**changes: float) -> list[str]:
+        return [one.reason for one in judge({**GOOD, **changes}, guarded, toy_bag, certain()).failed]
+
+    assert failed(third_colour=0.0001, unevenness=1.6) == []
+    assert failed(third_colour=0.004, unevenness=1.8) == []
+    (reason,) = failed(third_colour=0.0001, unevenness=1.8)
+    assert "pure colours in flat areas are usual in drawings" in reason
+
+
+def test_where_scales_are_kept_a_field_may_have_any_size_and_shape_from_half_a_tile(
+    toy_dataset, toy_predictor, toy_bag
+):
+    qualities = [{**GOOD, "unevenness": 1.5 + i / 50, "field": 112.0} for i in range(24)]
+    limits = limits_of(toy_dataset, toy_predictor, qualities)
+    assert limits.limits["field"] == (56, None)
+    assert not {"shorter_side", "aspect"} & set(limits.limits)
+    guarded = with_checks(toy_predictor, limits)
+    large = {**GOOD, "shorter_side": 4000.0, "aspect": 6.0, "field": 2000.0}
+    assert judge(large, guarded, toy_bag, certain()).in_scope is True
+    (small,) = judge({**GOOD, "field": 40.0}, guarded, toy_bag, certain()).failed
+    assert small.reason == (
+        "The shorter side of the picture shows 40 µm, expected at least 56 µm: "
+        "a field this small holds too few patches to judge by."
+    )
+    assert judge(GOOD, guarded, toy_bag, certain()).not_checked == ("size",)
+
+
 def test_without_pixel_measures_only_bag_and_answer_are_checked(toy_dataset, toy_predictor, toy_bag):
     guarded = with_checks(toy_predictor, limits_of(toy_dataset, toy_predictor, []))
     verdict = judge({}, guarded, toy_bag, guarded.predict(toy_bag))

@@ -21,3 +21,9 @@ def data(toy_dataset, tmp_path):
     path = tmp_path / "toy.safetensors"
     toy_dataset.save(path)
     return path
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """Nothing is kept in the folder of whoever runs the tests."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

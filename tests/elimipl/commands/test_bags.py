@@ -1,11 +1,15 @@
 """The command that makes bags of pictures."""
 
+import json
 import os
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bag_generators.__main__ import main as make_bags
+from bag_generators.generators.encoder import WIDTH, Encoder
 from elimipl.dataset import BagDataset
 from tests.elimipl.commands.command_line import QUICK, is_one_sentence_or_two, run
 
@@ -71,3 +75,31 @@ def test_names_that_are_not_utf8_do_not_cost_the_run(tiles, tmp_path, capsys):
     assert dataset.names == ("blue/caf�.png", "pink/caf�.png")
     assert dataset.source.startswith("tiles�")
     assert b"blue/caf\xe9.png" in out.read_bytes()
+
+
+def test_a_folder_of_shards_is_a_data_set_for_every_command(tiles, tmp_path, capsys):
+    out, file = tmp_path / "bags.shards", tmp_path / "bags.safetensors"
+    for path in (out, file):
+        assert run("bags", tiles, "--generator", "row", "--out", path, "--r", 1, "--quiet") == 0
+    assert "18 bags" in capsys.readouterr().out
+    for path in (out, file):
+        assert run("train", path, "--out", tmp_path, "--id", f"of-{path.suffix[1:]}", *QUICK) == 0
+    models = [tmp_path / f"of-{name}.safetensors" for name in ("shards", "safetensors")]
+    assert models[0].read_bytes() == models[1].read_bytes()
+    measured = []
+    for path in (out, file):
+        capsys.readouterr()
+        assert run("evaluate", path, "--splits", 2, "--workers", 1, "--json", *QUICK) == 0
+        measured.append(json.loads(capsys.readouterr().out)["accuracies"])
+    assert measured[0] == measured[1]
+
+
+def test_a_second_run_reads_what_the_network_has_read(tiles, tmp_path, capsys, monkeypatch):
+    options = ["--generator", "deep", "--quiet", "--workers", "1", "--cache", tmp_path / "kept"]
+    assert run("bags", tiles, "--out", tmp_path / "first.safetensors", *options) == 0
+    assert re.search(r"18 pictures read in [\d.]+ s, [\d.]+ a second\.", capsys.readouterr().out)
+    monkeypatch.setattr(Encoder, "_compute", lambda self, patches: np.zeros((len(patches), WIDTH), np.float32))
+    assert run("bags", tiles, "--out", tmp_path / "second.safetensors", *options) == 0
+    assert (tmp_path / "first.safetensors").read_bytes() == (tmp_path / "second.safetensors").read_bytes()
+    assert run("bags", tiles, "--out", tmp_path / "third.safetensors", "--no-cache", *options) == 0
+    assert not BagDataset.load(tmp_path / "third.safetensors").instances.any()

@@ -12,6 +12,7 @@ import pytest
 from elimipl.commands import COMMANDS
 from elimipl.commands import models as models_command
 from elimipl.predictor import Predictor
+from elimipl.trust import measure_trust
 from tests.elimipl.commands.command_line import is_one_sentence_or_two, run
 from tests.elimipl.data.range_server import Behaviour, serve
 
@@ -30,6 +31,20 @@ def test_models(toy_folder, capsys):
         "toy",
         0.9,
     )
+    assert entry["calibration"]["n"] == 24
+    assert (entry["conformal"], entry["reliability"], entry["trust"]) == (None, None, None)
+
+
+def test_models_show_what_was_measured_about_explanations(judge_of_evidence, evidence, tmp_path, capsys):
+    trust = measure_trust(judge_of_evidence.predictor, evidence.subset(range(4)))
+    judge_of_evidence.with_trust(trust).save(tmp_path)
+    assert run("models", "--folder", tmp_path) == 0
+    assert f"; attention AUROC {trust.methods['attention'].auroc:.3f}" in capsys.readouterr().out
+    assert run("models", "--json", "--folder", tmp_path) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert entry["trust"]["methods"]["contribution"]["area"] == trust.methods["contribution"].area
+    assert entry["conformal"]["coverage"]["n"] == 60
+    assert sum(one["n"] for one in entry["reliability"]["bins"]) == 60
 
 
 def test_the_models_that_ship_are_listed_and_whole(capsys):
@@ -81,6 +96,8 @@ FAILURES = {
     "device": (["train", "{data}", "--out", "x", "--device", "abacus"], "no device 'abacus'"),
     "unwritable": (["train", "{data}", "--out", "{text}", "--epochs", "1", "--quiet"], "could not be written"),
     "no splits": (["evaluate", "{data}", "--splits", "0"], "0 splits"),
+    "a model and no attention": (["evaluate", "{data}", "--model", "x"], "by --attention only"),
+    "no model to explain": (["evaluate", "{data}", "--attention", "--model", "gone"], "no model called “gone”"),
     "no split files": (["evaluate", "{data}", "--index", "gone"], "gone"),
     "no folder": (["bags", "gone", "--generator", "row", "--out", "x"], "no folder “gone”"),
     "no generator": (["bags", ".", "--generator", "brush", "--out", "x"], "invalid choice: 'brush'"),

@@ -9,8 +9,8 @@ from pathlib import Path
 from bag_generators import generate, load
 from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import list_samples
+from elimipl.answer import answer
 from elimipl.predictor import Predictor
-from elimipl.scope import judge
 from tests.elimipl.commands.command_line import run
 
 
@@ -22,10 +22,24 @@ def test_predict_checks_a_picture_as_the_pages_do(capsys):
     for file, text in zip(files, capsys.readouterr().out.splitlines(), strict=True):
         line, image = json.loads(text), load(file)
         bag = generate("row", image)
-        expected = judge(measure(image).numbers(), predictor, bag, predictor.predict(bag)).to_dict()
-        assert {name: line[name] for name in expected} == expected
-        assert len(line["checks"]) == 6
-        assert line["in_scope"] is False
+        expected = answer(measure(image).numbers(), predictor, bag, predictor.predict(bag))
+        assert {name: line[name] for name in expected.to_dict()} == expected.to_dict()
+        assert {"size", "tissue", "blur", "colour", "distance", "entropy"} <= {one["name"] for one in line["checks"]}
+        assert line["in_scope"] is (file.stem == "restained-crypt")  # pure colours alone are no fault, a drawing is
+        assert line["trusted"] is expected.trusted
+
+
+def test_predict_in_sentences(toy_folder, tiles, tmp_path, capsys):
+    (tmp_path / "no.png").write_text("no picture")
+    files = [tiles / "white" / "3.png", tmp_path / "no.png"]
+    assert run("predict", "--model", "toy-row-elimipl", "--folder", toy_folder, "--quiet", "--text", *files) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == str(files[0])
+    assert said[1].startswith("  white, ")
+    assert "not to be trusted as it is" in said[1]
+    assert any(line.startswith("  Not checked") for line in said)
+    assert said[-2] == str(files[1])
+    assert said[-1].startswith("  This is not an image")
 
 
 def test_predict_survives_a_name_that_is_no_text(toy_folder, tiles, tmp_path):

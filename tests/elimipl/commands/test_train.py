@@ -57,9 +57,10 @@ def test_train_writes_a_model_that_predicts(data, tiles, tmp_path, capsys):
     assert sum(blue["attention"]) == pytest.approx(1)
     assert blue["notes"] == []
     # No pixels are kept in a bag file, so the picture itself could not be checked: nobody says that it is in scope.
-    assert [one["name"] for one in blue["checks"]] == ["distance", "entropy"]
+    assert [one["name"] for one in blue["checks"]] == ["distance", "entropy", "label_set"]
     assert all(one["reason"].endswith(".") for one in blue["checks"])
-    assert blue["in_scope"] is (None if all(one["passed"] for one in blue["checks"]) else False)
+    distance, entropy, _ = (one["passed"] for one in blue["checks"])  # the set of labels says nothing of the scope
+    assert blue["in_scope"] is (None if distance and entropy else False)
     assert blue["not_checked"] == ["size", "tissue", "blur", "colour"]
     assert gone.keys() == {"file", "model", "error"}
     assert "gone.png" in gone["error"]
@@ -69,7 +70,7 @@ def test_train_draws_candidates_once_per_picture_and_knows_phantoms(tmp_path, ca
     data = BAGS_FOLDER / "tissue7-row.safetensors"
     assert run("train", data, "--out", tmp_path, "--r", "2", "--held-out", "0", *QUICK) == 0
     card = Card.read(tmp_path / "tissue7-row-elimipl.json")
-    assert (card.pictures, set(card.checks.limits)) == ("tissue tiles", MEASURES)
+    assert (card.pictures, set(card.checks.limits)) == ("tissue tiles", MEASURES - {"field"})
     assert run("train", BAGS_FOLDER / "phantoms-row.safetensors", "--out", tmp_path, *QUICK) == 0
     assert Card.read(tmp_path / "phantoms-row-elimipl.json").pictures == "drawn phantoms"
 
@@ -142,3 +143,17 @@ def test_evaluate_as_json(data, capsys):
     assert len(result["accuracies"]) == 2
     assert result["mean"] == pytest.approx(np.mean(result["accuracies"]))
     assert result["config"]["epochs"] == 4
+
+
+def test_train_measures_on_another_data_set(data, toy_dataset, tmp_path, capsys):
+    options = ["--out", tmp_path / "models", *QUICK, "--quiet"]
+    toy_dataset.subset(range(5)).save(tmp_path / "test.safetensors")
+    assert run("train", data, "--test", tmp_path / "test.safetensors", *options) == 0
+    assert "on 5 test bags" in capsys.readouterr().out
+    card = Card.read(next((tmp_path / "models").glob("*.json")))
+    assert (card.accuracy.n, card.calibration.n) == (5, 6)
+    assert run("train", data, "--test", tmp_path / "test.safetensors", "--held-out", "0", *options) == 2
+    assert "Nothing is held out to calibrate on" in capsys.readouterr().err
+    replace(toy_dataset, generator="sbn").save(tmp_path / "other.safetensors")
+    assert run("train", data, "--test", tmp_path / "other.safetensors", *options) == 2
+    assert "another generator or other classes" in capsys.readouterr().err

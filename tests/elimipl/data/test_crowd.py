@@ -166,3 +166,23 @@ def test_uniform_false_positives(r):
 def test_too_many_false_positives_are_refused(r):
     with pytest.raises(InputError, match="Choose 0 to 3"):
         uniform_false_positives([0], k=5, r=r)
+
+
+def sets_of(votes, tops):
+    """S of one picture, from one row of labels a worker."""
+    named = np.array([[[label in row for label in range(5)]] for row in votes])
+    return set(np.flatnonzero(two_of_three(named, np.array(tops)[:, None])[0]).tolist())
+
+
+def test_two_thirds_of_those_who_answered_put_a_label_into_the_set():
+    assert sets_of([[0, 1]] * 4 + [[0]] * 2, [0] * 6) == {0, 1}
+    assert sets_of([[0, 1]] * 3 + [[0]] * 3, [0] * 6) == {0}
+    assert sets_of([[0, 1], [0, 1], []], [0, 0, -1]) == {0, 1}
+    assert sets_of([[2]], [2]) == {2}
+    assert sets_of([[]], [-1]) == set()
+
+
+def test_without_agreement_the_top_labels_enter_but_not_that_of_one_joker_in_a_class():
+    assert sets_of([[0], [1], [2], [3]], [0, 1, 2, 3]) == {0, 1, 2, 3}
+    class_of_40 = [0] * 20 + [1] * 15 + [2] * 4 + [3]
+    assert sets_of([[top] for top in class_of_40], class_of_40) == {0, 1, 2}

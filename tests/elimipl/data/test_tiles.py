@@ -104,8 +104,8 @@ def test_folders_without_pictures_are_answered(tmp_path):
 
 
 def test_wrong_generators_and_parameters_are_sentences(folder):
-    with pytest.raises(InputError, match="deep"):
-        bags_from_tiles(folder, "deep")
+    with pytest.raises(InputError, match="deeper"):
+        bags_from_tiles(folder, "deeper")
     with pytest.raises(InputError, match="colour"):
         bags_from_tiles(folder, "row", colour="red")
 

@@ -22,7 +22,7 @@ def packed(sizes):
 def test_every_bag_comes_once_whole_and_in_the_order_asked_for(sizes, size, seed):
     order = torch.randperm(len(sizes), generator=torch.Generator().manual_seed(seed))
     seen = []
-    for batch in packed(sizes).reordered(order).batches(size):
+    for batch in packed(sizes).batches(size, order):
         count = batch.members.stop - batch.members.start
         assert 1 <= count <= size
         for i in range(count):

@@ -93,10 +93,10 @@ def test_published_head_never_exceeds_its_ceiling():
     """Softmax of a sigmoid: with seven classes every probability lies in [.058, .312]."""
     network = Network(Config.preset("published", dtype="float64"), dim=6, n_classes=7)
     logits = torch.tensor([[50.0] + [-50.0] * 6, [-50.0] + [50.0] * 6], dtype=torch.float64)
-    p = network._energies(logits, training=False).softmax(1)
+    p = network.energies(logits, training=False).softmax(1)
     assert p.max().item() == pytest.approx(0.3118, abs=1e-4)
     assert p.min().item() == pytest.approx(0.0578, abs=1e-4)
-    clamped = network._energies(logits, training=True)
+    clamped = network.energies(logits, training=True)
     assert clamped.min().item() == pytest.approx(1e-5)
     assert clamped.max().item() == pytest.approx(1 - 1e-5)
 
@@ -151,7 +151,7 @@ def test_attention_sums_to_one_and_nothing_is_nan_for_extreme_features(sizes, sc
 def test_instances_no_gate_opens_for_still_share_the_attention():
     """DEMIPL's sigmoids all underflow at −1e6; their ratio must not become 0/0."""
     network = small_network(pooling="sigmoid_normalised")
-    logits = network._attention_logits(torch.tensor([-1e6, -1e6], dtype=torch.float64))
+    logits = network.attention_logits(torch.tensor([-1e6, -1e6], dtype=torch.float64))
     assert logits.softmax(0).tolist() == [0.5, 0.5]
 
 

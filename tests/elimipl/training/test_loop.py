@@ -204,7 +204,7 @@ def test_scaling_is_fitted_on_the_training_bags_only():
 def test_single_bags_a_step_learn_as_well_as_the_preset_s_batch():
     """The preset's rate belongs to 64 bags; with single bags it broke down."""
     train, test = toy_bags(seed=0), toy_bags(seed=1)
-    alone = fit(train, Config.preset("default", batch=1, hidden=64), device="cpu")
+    alone = fit(train, Config.preset("default", batch=1, hidden=64, epochs=25), device="cpu")
     assert alone.predict(test).accuracy(test.labels) > 0.9
     with pytest.raises(InputError, match="Training broke down"):
         fit(train, Config.preset("default", batch=1, lr=0.05), device="cpu")

@@ -229,3 +229,20 @@ def test_whoever_watches_sees_the_network():
     assert not torch.equal(seen[0], seen[1])
     assert torch.equal(seen[-1], fitted.network.embed.weight)
     assert all(report.network is None for report in fitted.history)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_bfloat16_products_learn_nearly_the_same(plain):
+    data, config = toy_bags(m=40), Config.preset("default", hidden=32, epochs=8, batch=8, dropout=0.0)
+    wide, half = (fit(data, config.replace(amp=amp), plain=plain, device="cpu") for amp in (False, True))
+    assert {value.dtype for value in half.network.parameters()} == {torch.float32}
+    assert not torch.equal(wide.network.embed.weight, half.network.embed.weight)
+    torch.testing.assert_close(half.network.embed.weight, wide.network.embed.weight, atol=0.02, rtol=0)
+    for one, other in zip(half.history, wide.history, strict=True):
+        assert one.losses["total"] == pytest.approx(other.losses["total"], rel=0.02)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_bfloat16_products_train_with_dropout_and_demipl(plain):
+    config = Config.preset("default", method="demipl", hidden=16, epochs=2, batch=8, amp=True)
+    assert np.isfinite(fit(toy_bags(m=20), config, plain=plain, device="cpu").history[-1].losses["total"])

@@ -1,0 +1,112 @@
+"""The one answer about a picture that commands, pages and reports give alike, and whether to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elimipl.cards.conformal import USUAL_LEVEL
+from elimipl.scope import Check, Verdict, judge
+
+if TYPE_CHECKING:
+    from bag_generators import Bag
+    from elimipl.predictor import Prediction, Predictor
+
+LABEL_SET = "label_set"
+"""Name of the check whether exactly one label is possible."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model says about a picture, what else is possible, and what speaks against believing it."""
+
+    label: str
+    probability: float
+    label_set: tuple[str, ...] | None
+    """The labels possible at the usual level, in the order of the label space; None where that was not calibrated."""
+    no_answer: bool
+    """Whether the set is empty or holds every class, so that nothing was decided."""
+    verdict: Verdict
+    """The checks of the picture, the bag and the probabilities."""
+    checks: tuple[Check, ...]
+    """The checks of the verdict, and last the one of the label set, where there is one."""
+    not_checked: tuple[str, ...]
+    """Names of the checks the model's card has no numbers for."""
+    reliability: str | None
+    """How often the model is right when it is this sure; None where that was not counted."""
+
+    @property
+    def declined(self) -> bool:
+        """Whether there is no answer: a check of the picture failed, or no label or all of them are possible."""
+        return self.no_answer or self.verdict.in_scope is False
+
+    @property
+    def trusted(self) -> bool:
+        """True only when every check was made and passed, that of a single possible label included."""
+        return not self.not_checked and all(one.passed for one in self.checks)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why not to trust the answer, a sentence each; nothing where it is trusted."""
+        missing = (f"Not checked, because the model's card has no numbers for it: {', '.join(self.not_checked)}.",)
+        return tuple(one.reason for one in self.checks if not one.passed) + (missing if self.not_checked else ())
+
+    def sentences(self) -> tuple[str, ...]:
+        """The answer for a person: label, what else is possible, how reliable that is, what speaks against it."""
+        sure = f"{self.label}, {100 * self.probability:.0f} %"
+        first = f"{sure}: {'every check passed' if self.trusted else 'not to be trusted as it is'}."
+        if self.label_set is not None:
+            possible = ", ".join(self.label_set) or "none"
+            first = f"{first} Possible at {100 * USUAL_LEVEL:.0f} % coverage: {possible}."
+        return (first, *(() if self.reliability is None else (self.reliability,)), *self.warnings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; `label_set`, `in_scope` and `reliability` are null where nobody knows."""
+        return {
+            "label": self.label,
+            "probability": self.probability,
+            "label_set": None if self.label_set is None else list(self.label_set),
+            "trusted": self.trusted,
+            "in_scope": self.verdict.in_scope,
+            "trained_on": self.verdict.trained_on,
+            "checks": [{"name": one.name, "passed": one.passed, "reason": one.reason} for one in self.checks],
+            "not_checked": list(self.not_checked),
+            "reliability": self.reliability,
+        }
+
+    @classmethod
+    def of(cls, predictor: Predictor, prediction: Prediction, verdict: Verdict) -> Answer:
+        """The answer of a prediction that was made and judged already."""
+        possible, counted = prediction.label_set(USUAL_LEVEL), predictor.card.reliability
+        return cls(
+            label=prediction.label,
+            probability=prediction.probability,
+            label_set=possible,
+            no_answer=possible is not None and len(possible) in (0, len(prediction.label_space)),
+            verdict=verdict,
+            checks=verdict.checks if possible is None else (*verdict.checks, _of_label_set(possible, prediction)),
+            not_checked=verdict.not_checked if possible is not None else (*verdict.not_checked, LABEL_SET),
+            reliability=None if counted is None else counted.sentence(prediction.probability),
+        )
+
+
+def answer(quality: Mapping[str, float], predictor: Predictor, bag: Bag, prediction: Prediction) -> Answer:
+    """Judge a prediction by all checks; `quality` has the pixel measures by name (`bag_generators.tissue.quality`)."""
+    return Answer.of(predictor, prediction, judge(quality, predictor, bag, prediction))
+
+
+def _of_label_set(possible: tuple[str, ...], prediction: Prediction) -> Check:
+    start = f"At {100 * USUAL_LEVEL:.0f} % coverage "
+    passed = possible == (prediction.label,)
+    if passed:
+        reason = f"{start}{prediction.label} is the only possible label."
+    elif not possible:
+        reason = f"{start}no label is possible: the model has no answer."
+    elif len(possible) == len(prediction.label_space):
+        reason = f"{start}every label is possible: the model has no answer."
+    elif len(possible) == 1:
+        reason = f"{start}only {possible[0]} is possible, although {prediction.label} is more probable."
+    else:
+        reason = f"{start}{', '.join(possible[:-1])} and {possible[-1]} are possible: the model can't decide."
+    return Check(LABEL_SET, passed, float(len(possible)), 1.0, reason)

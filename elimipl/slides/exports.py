@@ -1,0 +1,188 @@
+"""The files of a finished map: numbers, polygons for QuPath, a table, a picture and a page to print.
+
+`map.json` is written last: a folder that has it has them all.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from jinja2 import Environment, StrictUndefined
+from PIL import Image
+from scipy import ndimage
+
+from bag_generators.polygons import trace
+from bag_generators.slide import Slide
+from bag_generators.storage import write_whole
+from elimipl.slides.slide_map import SlideMap
+
+NOTICE = "For teaching and research. Not a medical device: never use it for a diagnosis."
+SUMMARY = "map.json"
+_PICTURE_SIDE = 2000
+_TEMPLATE = Path(__file__).with_name("report.html.jinja")
+
+
+def write_map(slide_map: SlideMap, slide: Slide, folder: Path) -> None:
+    """Write every file of a map into a folder, each whole or not at all."""
+    picture = picture_png(slide_map, slide.thumbnail(_PICTURE_SIDE))
+    (folder / SUMMARY).unlink(missing_ok=True)
+    slide_map.save(folder)
+    for name, content in (
+        ("map.geojson", json.dumps(geojson(slide_map)).encode()),
+        ("map.csv", table_csv(slide_map).encode()),
+        ("map.png", picture),
+        ("report.html", report_html(slide_map, picture).encode()),
+        (SUMMARY, json.dumps(summary(slide_map), indent=2, ensure_ascii=False).encode()),
+    ):
+        write_whole(folder / name, content, "The map")
+
+
+def summary(slide_map: SlideMap) -> dict[str, Any]:
+    """Plain JSON values: slide, model, how it was made, the area of each class, what was left out."""
+    about = slide_map.about
+    areas, shares, classes = slide_map.mm2(), slide_map.shares(), slide_map.classes
+    return {
+        "notice": NOTICE,
+        "made": about.made,
+        "slide": {
+            "name": about.slide,
+            "sha256": about.slide_sha256,
+            "width": about.width,
+            "height": about.height,
+            "microns_per_pixel": about.microns_per_pixel,
+        },
+        "model": {
+            "id": about.model,
+            "sha256": about.model_sha256,
+            "generator": about.generator,
+            "label_space": about.label_space.id,
+        },
+        "grid": {
+            "rows": slide_map.grid.rows,
+            "columns": slide_map.grid.columns,
+            "pixels_a_tile": about.step,
+            "tiles_a_field": about.tiles_a_field**2,
+        },
+        "tissue_tiles": int(slide_map.grid.is_tissue.sum()),
+        "tissue_mm2": sum(areas.values()),
+        "classes": [
+            {"name": name, "tiles": int((classes == index).sum()), "share": shares[name], "mm2": areas[name]}
+            for index, name in enumerate(about.label_space.names)
+        ],
+        "left_out": slide_map.left_out,
+    }
+
+
+def geojson(slide_map: SlideMap) -> dict[str, Any]:
+    """One annotation per class for QuPath: the merged outline of its tiles, in pixels of level 0."""
+    areas, shares, classes = slide_map.mm2(), slide_map.shares(), slide_map.classes
+    features = []
+    for index, name in enumerate(slide_map.label_space.names):
+        if (classes == index).any():
+            colour = slide_map.label_space.colours[index]
+            features.append(
+                {
+                    "type": "Feature",
+                    "geometry": shapely.geometry.mapping(outline(slide_map, classes == index)),
+                    "properties": {
+                        "objectType": "annotation",
+                        "name": name,
+                        "classification": {"name": name, "color": _rgb(colour)},
+                        "measurements": {"area mm²": areas[name], "share of tissue": shares[name]},
+                    },
+                }
+            )
+    return {"type": "FeatureCollection", "features": features}
+
+
+def outline(slide_map: SlideMap, chosen: np.ndarray) -> Any:
+    """The outline of the chosen tiles (rows, columns) in whole pixels of level 0: a valid polygon, or several."""
+    labels, _ = ndimage.label(chosen)
+    polygons = []
+    for number, (rows, columns) in enumerate(ndimage.find_objects(labels), start=1):
+        rings = trace(labels[rows, columns] == number)
+        corners = [
+            np.stack(
+                [slide_map.grid.x_edges[ring[:, 0] + columns.start], slide_map.grid.y_edges[ring[:, 1] + rows.start]],
+                axis=1,
+            )
+            for ring in rings
+        ]
+        # Tiles that hang together have one outer ring, the one around all others; what lies in it are holes.
+        corners.sort(key=lambda ring: -np.ptp(ring[:, 0]) * np.ptp(ring[:, 1]))
+        polygons.append(shapely.Polygon(corners[0], corners[1:]))
+    merged = polygons[0] if len(polygons) == 1 else shapely.MultiPolygon(polygons)
+    return shapely.orient_polygons(merged)
+
+
+def table_csv(slide_map: SlideMap) -> str:
+    """One line per tile with its place in level 0, why it was left out, or what the model says of it."""
+    names = slide_map.label_space.names
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(
+        ["row", "column", "x", "y", "width", "height", "left_out", "class", "probability", "label_set", "attention"]
+        + [f"probability {_cell(name)}" for name in names]
+        + [f"votes {_cell(name)}" for name in names]
+    )
+    for row in range(slide_map.grid.rows):
+        for column in range(slide_map.grid.columns):
+            tile = slide_map.tile(row, column)
+            x0, y0, x1, y1 = tile.box
+            where = [row, column, x0, y0, x1 - x0, y1 - y0]
+            if tile.left_out is not None:
+                table.writerow([*where, tile.left_out])
+                continue
+            chances, votes = slide_map.probabilities[row, column], slide_map.votes[row, column]
+            members = "" if tile.label_set is None else " ".join(map(_cell, tile.label_set))
+            said = ["", _cell(tile.label or ""), f"{tile.probability:.4f}", members, f"{tile.attention:.4f}"]
+            table.writerow([*where, *said, *(f"{value:.4f}" for value in (*chances, *votes))])
+    return out.getvalue()
+
+
+def picture_png(slide_map: SlideMap, thumbnail: np.ndarray) -> bytes:
+    """The slide with every tile half in the colour of its class."""
+    height, width = thumbnail.shape[:2]
+    columns, rows = (
+        np.clip(np.searchsorted(cuts, (np.arange(pixels) + 0.5) * length / pixels, "right") - 1, 0, len(cuts) - 2)
+        for cuts, pixels, length in (
+            (slide_map.grid.x_edges, width, slide_map.about.width),
+            (slide_map.grid.y_edges, height, slide_map.about.height),
+        )
+    )
+    colours = np.array([_rgb(colour) for colour in slide_map.label_space.colours], np.uint16)
+    classes = slide_map.classes[rows][:, columns]
+    tinted = ((thumbnail + colours[classes]) // 2).astype(np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(np.where((classes >= 0)[:, :, None], tinted, thumbnail)).save(out, "PNG", compress_level=2)
+    return out.getvalue()
+
+
+def report_html(slide_map: SlideMap, picture: bytes) -> str:
+    """A page to print: no scripts, no outside files, everything escaped by the template's engine."""
+    engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    facts = summary(slide_map)
+    return engine.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
+        facts=facts,
+        classes=sorted(facts["classes"], key=lambda one: -one["mm2"]),
+        colours=dict(zip(slide_map.label_space.names, slide_map.label_space.colours, strict=True)),
+        words=dict(zip(slide_map.label_space.names, slide_map.label_space.descriptions, strict=True)),
+        picture="data:image/png;base64," + base64.b64encode(picture).decode("ascii"),
+        provenance=json.dumps(facts, indent=2, ensure_ascii=False),
+    )
+
+
+def _cell(text: str) -> str:
+    """Text that a spreadsheet takes for text."""
+    return f"'{text}" if text.lstrip()[:1] in {*"=+-@"} else text
+
+
+def _rgb(colour: str) -> list[int]:
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]

@@ -1,0 +1,223 @@
+"""From a slide to its map: find the tissue, read every tile on all cores, put fields together row by row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from bag_generators import GENERATORS, InputError, TissueImage, generate_together
+from bag_generators.generator import Generator, Recipe
+from bag_generators.pool import in_processes, number_of_workers
+from bag_generators.registry import recipe_of, register_again
+from bag_generators.slide import Slide, open_slide
+from bag_generators.slide.readers import unreadable
+from bag_generators.slide.several_files import files_of
+from bag_generators.slide.tissue import BLUR, TissueGrid, is_blurred
+from bag_generators.threads import one_thread
+from elimipl.predictor import Predictor
+from elimipl.slides.fields import FieldLayout, TileReading, read_fields, read_tile
+from elimipl.slides.slide_map import About, SlideMap, assembled
+from elimipl.slides.store import RowStore
+
+TILE = 224
+"""Pixels along a side of a tile."""
+MICRONS = 0.5
+"""The scale of the tiles the models have learned from, µm per pixel, where their generator names no other."""
+COARSEST = 1.1
+"""µm per pixel of a slide (a 10× objective): beyond, a tile would be mostly made up."""
+STORE = "unfinished"
+"""Folder of the rows that are done, inside the folder of the map."""
+
+_BLOCK = 4  # tiles a side of what is read at once: neighbours share the pieces in which the file is packed
+_CHUNK = 2**20
+
+Progress: TypeAlias = Callable[[int, int], object]
+Task: TypeAlias = tuple[tuple[int, int], ...]
+"""Some tiles of the grid, (row, column) each, those of the uppermost row first."""
+
+
+class MapStoppedError(Exception):
+    """A map was asked to stop before it was done; its finished rows are kept."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What a worker needs besides its tasks."""
+
+    path: str
+    slide_microns: float
+    tile_microns: float
+    grid: TissueGrid
+    predictor: Predictor
+    recipe: Recipe | None
+    layout: FieldLayout
+
+
+def map_slide(
+    slide: Slide,
+    predictor: Predictor,
+    folder: Path,
+    *,
+    workers: int | None = None,
+    resume: bool | None = False,
+    progress: Progress | None = None,
+    stop: Callable[[], bool] | None = None,
+    sha256: str | None = None,
+) -> SlideMap:
+    """Classify every tissue tile of a slide with `workers` processes (default: as many as there are cores; 1: here).
+
+    Finished rows are kept in a folder inside `folder`, all or nothing: however it ends, `resume` goes on there and
+    gives the same map (None: unless what is there is of another one). `sha256` is that of the slide, where it is known.
+    `progress(done, total)` counts tiles. When `stop()` says so, `MapStoppedError` is raised.
+    """
+    card = predictor.card
+    generator = _generator(card.generator)
+    microns = generator.microns_per_pixel or MICRONS
+    check_scale(slide)
+    layout = FieldLayout.of(generator)
+    grid = slide.tissue(TILE, microns)
+    about = About.of(slide, predictor, sha256 or sha256_of(slide.path), layout, TILE * microns)
+    if not grid.is_tissue.any():
+        raise InputError(f"No tissue was found on the slide “{slide.name}”.", "Check the slide and its scale.")
+    store = RowStore(folder / STORE)
+    plan = {**about.plan(), "version": _version(), "fields": [layout.side, layout.step]}
+    store.begin(plan, json.dumps(plan, ensure_ascii=False, indent=1).encode(), resume)
+
+    rows = range(layout.count(grid.rows))
+    missing = [number for number in rows if store.load(number) is None]
+    job = _Job(str(slide.path), slide.scale(), microns, grid, predictor, recipe_of(card.generator), layout)
+    _make_rows(job, missing, store, workers, progress, stop)
+    finished = [store.load(number) for number in rows]
+    if None in finished:
+        raise InputError("A finished row of the map has gone.", "Start it again with --resume.")
+    return assembled(about, grid, layout, [row for row in finished if row is not None], predictor)
+
+
+def check_scale(slide: Slide) -> None:
+    """Refuse a slide without a scale, or with one at which the model would see nothing it knows."""
+    if slide.scale() > COARSEST:
+        raise InputError(
+            f"The slide “{slide.name}” has {slide.scale():g} µm per pixel; the models need {MICRONS} and can do with "
+            f"{COARSEST}.",
+            "Scan it at 10× or more; if the scale in the file is wrong, give the right one.",
+        )
+
+
+def sha256_of(path: Path) -> str:
+    """Of a slide of any size; where it is several files, of one after the other."""
+    digest = hashlib.sha256()
+    try:
+        for part in files_of(path):
+            with part.open("rb") as file:
+                for chunk in iter(partial(file.read, _CHUNK), b""):
+                    digest.update(chunk)
+    except OSError as error:
+        raise InputError(f"The slide “{path.name}” can't be read ({error.strerror}).", "Check the file.") from None
+    return digest.hexdigest()
+
+
+def _make_rows(
+    job: _Job,
+    missing: list[int],
+    store: RowStore,
+    workers: int | None,
+    progress: Progress | None,
+    stop: Callable[[], bool] | None,
+) -> None:
+    """Make and keep the rows of fields that are missing. The tiles of a few rows of the grid are in memory."""
+    grid, layout = job.grid, job.layout
+    needed = sorted({row for number in missing for row in layout.tiles(number, grid.rows)})
+    total, done = int(grid.is_tissue.sum()), int(grid.is_tissue[[r for r in range(grid.rows) if r not in needed]].sum())
+    gathered: dict[int, dict[int, TileReading]] = {row: {} for row in needed}
+    state = grid.state.copy()
+    waiting = list(missing)
+
+    def keep_rows_before(row: float) -> None:
+        """Put together every row of fields whose tiles are all there: those of grid rows before this one."""
+        while waiting and layout.tiles(waiting[0], grid.rows)[-1] < row:
+            number = waiting.pop(0)
+            rows = layout.tiles(number, grid.rows)
+            made = read_fields(job.predictor, {one: gathered[one] for one in rows}, grid.columns, layout)
+            store.save(number, made, state[rows.start : rows.stop])
+            for past in [one for one in gathered if not waiting or one < waiting[0] * layout.step]:
+                del gathered[past]
+
+    for task, readings in _readings(job, _tasks(grid, needed), workers):
+        keep_rows_before(task[0][0] // _BLOCK * _BLOCK)
+        for (row, column), reading in zip(task, readings, strict=True):
+            if reading is None:
+                state[row, column] = BLUR
+            else:
+                gathered[row][column] = reading
+        done += len(task)
+        if progress is not None:
+            progress(done, total)
+        if stop is not None and stop():
+            raise MapStoppedError
+    keep_rows_before(np.inf)
+
+
+def _tasks(grid: TissueGrid, rows: list[int]) -> list[Task]:
+    """The tiles of these rows in blocks, from left to right and top to bottom; none spans rows of two bands."""
+    blocks: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for row in rows:
+        for column in np.flatnonzero(grid.is_tissue[row]).tolist():
+            blocks.setdefault((row // _BLOCK, column // _BLOCK), []).append((row, column))
+    return [tuple(blocks[place]) for place in sorted(blocks)]
+
+
+def _readings(job: _Job, tasks: list[Task], workers: int | None) -> Iterator[tuple[Task, list[TileReading | None]]]:
+    count = number_of_workers(workers, len(tasks))
+    importable = job.recipe is not None and not job.predictor.network.has_own_extractor
+    if count == 1 or not importable:
+        yield from ((task, read_tiles(job, task)) for task in tasks)
+        return
+
+    def died(code: int) -> list[TileReading | None]:
+        raise unreadable(job.path, code)
+
+    yield from in_processes(read_tiles_elsewhere, tasks, count, shared=(job,), ahead=2, at_death=died)
+
+
+def read_tiles_elsewhere(job: _Job, task: Task) -> list[TileReading | None]:
+    """`read_tiles` in a process that may not know the generator yet."""
+    assert job.recipe is not None
+    register_again(job.recipe)
+    return read_tiles(job, task, in_this_process=True)
+
+
+def read_tiles(job: _Job, task: Task, in_this_process: bool = False) -> list[TileReading | None]:
+    """What the model says of some tiles; None for one that is out of focus."""
+    slide = open_slide(job.path, in_this_process=in_this_process).with_scale(job.slide_microns)
+    card = job.predictor.card
+    tiles = [slide.region(*job.grid.corner(*place), TILE, job.tile_microns) for place in task]
+    sharp = [number for number, pixels in enumerate(tiles) if not is_blurred(pixels)]
+    images = [TissueImage.from_array(tiles[number]).at_scale(job.tile_microns, "slide") for number in sharp]
+    readings: list[TileReading | None] = [None] * len(tiles)
+    with one_thread():
+        bags = generate_together(card.generator, images, **card.generator_params) if images else []
+    for number, bag in zip(sharp, bags, strict=True):
+        job.predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
+        readings[number] = read_tile(job.predictor, bag.features, bag.regions, job.layout)
+    return readings
+
+
+def _generator(name: str) -> Generator:
+    if name not in GENERATORS:
+        raise InputError(f"There is no generator called {name!r}.", "Choose another model.")
+    return GENERATORS[name]
+
+
+def _version() -> str:
+    try:
+        return version("elimipl-pathology")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,98 @@
+"""Tasks on a cluster: every answer once, refusals in a sentence, workers that die, nothing open to others."""
+
+import asyncio
+import sys
+from queue import SimpleQueue
+
+import psutil
+import pytest
+
+from bag_generators.errors import InputError
+from elimipl.cluster import engine
+from elimipl.cluster.engine import LostTaskError, connected, on_cluster
+from tests.elimipl.cluster import mortals
+
+
+@pytest.fixture
+def client(cluster):
+    with connected(cluster.scheduler_address) as client:
+        yield client
+
+
+def test_every_task_is_answered_once_however_few_are_handed_out(client, monkeypatch):
+    monkeypatch.setattr(engine, "_AT_ONCE", 3)
+    answers = list(on_cluster(client, mortals.scaled, iter(range(20)), shared=(3,)))
+    assert sorted(answers) == [(task, 3 * task) for task in range(20)]
+    assert list(on_cluster(client, mortals.scaled, [], shared=(3,))) == []
+
+
+def test_nothing_piles_up_for_tasks_that_have_not_ended(client):
+    loop = client.loop.asyncio_loop
+    before = len(asyncio.all_tasks(loop))
+    found = [len(asyncio.all_tasks(loop)) for _ in on_cluster(client, mortals.slowly, range(60))]
+    assert max(found) - before < 3 * 60
+
+
+def test_a_refusal_is_raised_here(client):
+    with pytest.raises(InputError, match="Task 2 is refused"):
+        list(on_cluster(client, mortals.refuses_two, range(4)))
+
+
+def test_other_versions_are_refused_by_the_worker(client, monkeypatch):
+    asked_with = {**engine._versions(), "numpy": "1.0"}
+    monkeypatch.setattr(engine, "_versions", lambda: asked_with)
+    with pytest.raises(InputError, match=r"has numpy \d.*, the computer that asks has 1\.0\. Install the same"):
+        list(on_cluster(client, mortals.scaled, [1], shared=(3,)))
+
+
+def test_a_worker_that_was_killed_costs_no_answer(forgiving, client, tmp_path):
+    answers = list(on_cluster(client, mortals.kills_once, range(4), shared=(tmp_path / "killed",)))
+    assert (tmp_path / "killed").exists()
+    assert sorted(answers) == [(task, task) for task in range(4)]
+
+
+def test_a_task_that_always_kills_its_worker_is_lost_alone(client):
+    answers = dict(on_cluster(client, mortals.always_kills_on_one, [1]))
+    assert isinstance(answers[1], LostTaskError)
+    assert dict(on_cluster(client, mortals.always_kills_on_one, [2, 3])) == {2: 2, 3: 3}
+
+
+def test_when_all_workers_have_gone_nobody_waits_for_ever(monkeypatch):
+    looks = iter([{"a worker": 1}, {}, {}, {}])
+
+    class Deserted:
+        def nthreads(self):
+            return next(looks)
+
+    monkeypatch.setattr(engine, "_SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr(engine, "_LOOKS_WITHOUT_WORKERS", 3)
+    with pytest.raises(InputError, match="The workers of the cluster have gone"):
+        engine._next_of(SimpleQueue(), Deserted())
+
+
+def test_nothing_can_be_reached_from_outside(cluster):
+    here = psutil.Process()
+    open_ports = [
+        connection.laddr
+        for process in (here, *here.children(recursive=True))
+        for connection in process.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN
+    ]
+    assert open_ports
+    assert {address.ip for address in open_ports} == {"127.0.0.1"}
+    assert 8787 not in {address.port for address in open_ports}  # where Dask shows its dashboard
+
+
+def test_an_address_without_a_scheduler_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(engine, "_SECONDS_TO_CONNECT", 0.5)
+    for address in ("tcp://127.0.0.1:9", "nonsense", "ftp://x"):
+        with pytest.raises(InputError, match=f"no Dask scheduler at “{address}”"), connected(address):
+            pass
+    with pytest.raises(InputError, match="The number of workers is that of the scheduler"), connected("tcp://x:1", 3):
+        pass
+
+
+def test_without_dask_one_sentence_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"Dask is not installed\. Run “pip install .*cluster"), connected("local"):
+        pass

@@ -1,0 +1,48 @@
+"""A folder of slides on a cluster: the maps of one machine, also when a worker is killed in the middle of one."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from elimipl.slides import SlideMap
+from scripts.phantom_slide import PhantomSlide
+from tests.elimipl.commands.command_line import run
+from tests.elimipl.slides.kinds import LAYOUT
+from tests.elimipl.slides.test_mapping import same
+
+
+@pytest.fixture
+def slides(tmp_path):
+    folder = tmp_path / "slides"
+    folder.mkdir()
+    PhantomSlide(LAYOUT).write(folder / "a.tif")
+    return folder
+
+
+def test_the_same_maps_though_a_worker_is_killed(forgiving, slides, tmp_path, capsys):
+    killed = []
+
+    def kill_when_a_row_is_done() -> None:
+        while not list((tmp_path / "there").glob("a.tif/unfinished/row-*")):
+            time.sleep(0.01)
+        at_work = {address for address, worker in forgiving.scheduler.workers.items() if worker.processing}
+        for nanny in forgiving.workers.values():
+            if nanny.worker_address in at_work:
+                killed.append(nanny.process.pid)
+                os.kill(nanny.process.pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_when_a_row_is_done, daemon=True)
+    killer.start()
+    said = {}
+    for out, where in (("there", ["--scheduler", forgiving.scheduler_address]), ("here", ["--workers", 1])):
+        arguments = ["map", slides, "--model", "tissue7-row-elimipl", "--out", tmp_path / out, "--quiet", *where]
+        assert run(*arguments) == 0
+        said[out] = sorted(line.rpartition(" (")[0] or line for line in capsys.readouterr().out.splitlines())
+    killer.join(10)
+    assert len(killed) == 1
+    assert said["there"] == said["here"]
+    assert same(SlideMap.read(tmp_path / "there" / "a.tif"), SlideMap.read(tmp_path / "here" / "a.tif"))
+    assert "1 have a map" in (tmp_path / "there" / "summary.md").read_text(encoding="utf-8")

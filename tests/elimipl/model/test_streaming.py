@@ -1,0 +1,83 @@
+"""Bags on disk come in the same batches, with the same numbers, as bags in memory."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.model import streaming
+from elimipl.model.batching import PackedBags, Part
+from elimipl.model.scaling import fit_scaler
+from elimipl.model.streaming import StreamedBags
+from elimipl.training import protocol
+from elimipl.training.loop import fit
+from elimipl.training.splits import stratified_splits
+from tests.elimipl.toy_bags import toy_bags
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def both(tmp_path):
+    """The same bags in memory and on disk."""
+    in_memory = toy_bags(m=31)
+    in_memory.save(tmp_path / "toy.shards")
+    on_disk = BagDataset.load(tmp_path / "toy.shards")
+    assert on_disk.on_disk
+    return in_memory, on_disk
+
+
+@pytest.mark.parametrize("part", [Part(), Part(0, 2), Part(2, 3)])
+@pytest.mark.parametrize("at_once", [1, 40, 10**6])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_batches_are_those_of_packed_bags(both, part, at_once, ordered, monkeypatch):
+    monkeypatch.setattr(streaming, "_NUMBERS_AT_ONCE", at_once)
+    in_memory, on_disk = both
+    scaler, sizes = fit_scaler(in_memory.instances, "zscore"), torch.from_numpy(in_memory.sizes)
+    order = torch.randperm(len(sizes), generator=torch.Generator().manual_seed(3)) if ordered else None
+    packed = PackedBags.pack(scaler.transform(in_memory.instances), in_memory.sizes, torch.float32, CPU)
+    wanted = list(packed.batches(4, order, part))
+    for table in (on_disk.instances, in_memory.instances):
+        found = list(StreamedBags(table, sizes, scaler, torch.float32, CPU).batches(4, order, part))
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            assert torch.equal(one.x, other.x)
+            assert torch.equal(one.bag_of, other.bag_of)
+            assert one[2:] == other[2:]
+
+
+@pytest.mark.parametrize("kind", ["zscore", "robust", "global"])
+def test_scaling_reads_a_part_at_a_time_to_the_same_end(both, kind, monkeypatch):
+    in_memory, on_disk = both
+    whole = fit_scaler(in_memory.instances, kind)
+    monkeypatch.setattr("elimipl.model.scaling._NUMBERS_AT_ONCE", 64)
+    monkeypatch.setattr(type(on_disk.instances), "__array__", None)  # nothing may read everything
+    parts = fit_scaler(on_disk.instances, kind)
+    np.testing.assert_allclose(parts.shift, whole.shift, rtol=1e-14)
+    np.testing.assert_allclose(parts.scale, whole.scale, rtol=1e-14)
+
+
+def test_the_model_is_that_of_bags_in_memory(both, monkeypatch):
+    in_memory, on_disk = both
+    monkeypatch.setattr(type(on_disk.instances), "__array__", None)
+    config = Config.preset("default", hidden=8, epochs=3, batch=4)
+    one, other = (fit(data, config, held_out=data.subset(range(9)), device="cpu") for data in both)
+    for name, value in one.network.state_dict().items():
+        assert torch.equal(value, other.network.state_dict()[name]), name
+    np.testing.assert_array_equal(one.predict(in_memory).probabilities, other.predict(on_disk).probabilities)
+
+
+def test_splits_of_bags_on_disk_are_sent_to_other_processes_as_paths(both):
+    in_memory, on_disk = both
+    config = Config.preset("default", hidden=8, epochs=1, batch=8)
+    splits = stratified_splits(in_memory.labels, 1)
+    labelled = in_memory.offsets, in_memory.candidates, in_memory.labels, in_memory.label_space
+    with protocol._shared_file(on_disk) as place:
+        opened_again = copy.copy(place)  # as another process makes it: of paths
+    chosen = dict(enumerate(splits))
+    elsewhere = protocol._run_shared_split(opened_again, labelled, config, None, chosen, "cpu", 0)
+    here = protocol.evaluate(in_memory, config, splits, workers=1, device="cpu")
+    assert here.accuracies == (elsewhere.accuracy,)

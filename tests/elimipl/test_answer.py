@@ -1,0 +1,95 @@
+"""The answer that commands and pages share: what it trusts, what it says, and what it leaves open."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from elimipl.answer import Answer, answer
+from elimipl.cards.conformal import Conformal
+from elimipl.cards.reliability import ConfidenceBin, Reliability
+from elimipl.predictor import Predictor
+from elimipl.scope import Check, Verdict
+
+PASSED = Check("size", True, 1.0, 2.0, "It is large enough.")
+FAILED = Check("tissue", False, 1.0, 2.0, "There is too little tissue.")
+
+
+def sets(*thresholds: float) -> Conformal:
+    return Conformal((thresholds,) * 3, (20,) * len(thresholds), "toy bags")
+
+
+@pytest.fixture
+def asked(toy_predictor, toy_bag):
+    """An answer about the toy bag by a model with these thresholds and this verdict."""
+
+    def ask(thresholds: Conformal | None, checks=(PASSED,), not_checked=()) -> Answer:
+        counted = Reliability((ConfidenceBin(0.3, 1.0, 10, 9),), "kept-back tiles")
+        card = replace(toy_predictor.card, conformal=thresholds, reliability=counted)
+        predictor = Predictor(toy_predictor.network, toy_predictor.scaler, card)
+        return Answer.of(predictor, predictor.predict(toy_bag), Verdict(checks, not_checked))
+
+    return ask
+
+
+def test_trusted_when_every_check_passed_and_one_label_is_possible(asked):
+    found = asked(sets(1.0, 0.1, 1.0))
+    assert (found.label, found.label_set, found.trusted, found.no_answer) == ("pink", ("pink",), True, False)
+    assert found.warnings == ()
+    assert [one.name for one in found.checks] == ["size", "label_set"]
+    assert (
+        found.reliability
+        == "Of its answers on kept-back tiles that were this sure (30 to 100 %), 90 % were right (n = 10)."
+    )
+    assert found.sentences()[0].endswith("every check passed. Possible at 90 % coverage: pink.")
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "possible", "no_answer", "said"),
+    [
+        ((1.0, 0.1, 0.0), ("pink", "white"), False, "pink and white are possible: the model can't decide"),
+        ((1.0, 1.0, 1.0), (), True, "no label is possible: the model has no answer"),
+        ((0.0, 0.0, 0.0), ("blue", "pink", "white"), True, "every label is possible: the model has no answer"),
+        ((0.0, 1.0, 1.0), ("blue",), False, "only blue is possible, although pink is more probable"),
+    ],
+)
+def test_anything_but_the_single_label_is_not_trusted(asked, thresholds, possible, no_answer, said):
+    found = asked(sets(*thresholds))
+    assert (found.label_set, found.trusted, found.no_answer) == (possible, False, no_answer)
+    assert said in found.warnings[0]
+    assert said in found.to_dict()["checks"][-1]["reason"]
+
+
+def test_a_failed_check_a_check_not_made_and_sets_not_calibrated_are_not_trusted(asked):
+    single = sets(1.0, 0.1, 1.0)
+    assert asked(single, (PASSED, FAILED)).trusted is False
+    assert asked(single, (PASSED, FAILED)).warnings == ("There is too little tissue.",)
+    open_question = asked(single, (PASSED,), ("colour",))
+    assert (open_question.trusted, open_question.to_dict()["in_scope"]) == (False, None)
+    old = asked(None)
+    assert (old.label_set, old.trusted, old.not_checked) == (None, False, ("label_set",))
+    assert "Not checked" in old.warnings[0]
+
+
+def test_the_values_are_plain_and_whole(asked):
+    values = asked(sets(1.0, 0.1, 1.0)).to_dict()
+    assert list(values) == [
+        *("label", "probability", "label_set", "trusted", "in_scope", "trained_on"),
+        *("checks", "not_checked", "reliability"),
+    ]
+    assert values["label_set"] == ["pink"]
+    assert values["trusted"] is True
+
+
+def test_the_scope_is_judged_by_the_card(toy_predictor, toy_bag):
+    found = answer({}, toy_predictor, toy_bag, toy_predictor.predict(toy_bag))
+    assert {"distance", "entropy"} <= {one.name for one in found.checks}
+    assert "size" in found.not_checked
+
+
+def test_a_label_set_follows_the_probabilities(toy_predictor, toy_bag):
+    prediction = replace(toy_predictor.predict(toy_bag), label_sets=sets(0.2, 0.3, 0.5))
+    certain = replace(prediction, probabilities=np.array([0.3, 0.35, 0.35]))
+    assert certain.label_set() == ("blue", "pink")
+    assert certain.label_set(0.8) == ("blue", "pink")
+    assert replace(certain, label_sets=None).label_set() is None
