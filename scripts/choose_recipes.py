@@ -14,13 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from bag_generators import GENERATORS
 from elimipl.data.candidates import Candidates
 from elimipl.training.splits import stratified_splits
 from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out
 from scripts.shipped_models.progress import Bar
 from scripts.shipped_models.pseudo_slides import slide_folds
-from scripts.shipped_models.recipes import GENTLE, RECIPES, SMALL, WIDE, Recipe
+from scripts.shipped_models.recipes import CLASSICAL, GENTLE, RECIPES, SMALL, WIDE, Recipe
 from scripts.shipped_models.tile_sets import tile_sets
 from scripts.shipped_models.tiles import tile_bags
 
@@ -49,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--space", choices=("lesion5", "tissue7"), action="append")
-    parser.add_argument("--generator", choices=tuple(GENERATORS), action="append")
+    parser.add_argument("--generator", choices=CLASSICAL, action="append")
     arguments = parser.parse_args()
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     for tiles in tile_sets(arguments.data):
@@ -59,12 +58,14 @@ def main() -> None:
         paths, labels = tiles.find()
         lesions = space == "lesion5"
         splits = slide_folds(paths, labels, LEFT_OUT) if lesions else stratified_splits(labels, n=5, seed=1)
-        for generator in arguments.generator or GENERATORS:
+        for generator in arguments.generator or CLASSICAL:
             for name, recipe in candidates(space, generator).items():
                 key = f"{space} {generator}: {name}"
                 bags = tile_bags(tiles, generator, recipe.stain, recipe.copies, Bar(key), np.arange(len(paths)))
-                outputs = held_out(Candidates("crowd").given_to(bags), recipe.config("elimipl"), splits)
-                shares = [accuracy_of(*output) for output in outputs]
+                outputs = held_out(
+                    Candidates("crowd").given_to(bags), recipe.config("elimipl"), splits, "left-out tiles"
+                )
+                shares = [accuracy_of(output) for output in outputs]
                 results[key] = {"accuracy": float(np.mean(shares)), "parts": shares, "tiles": len(paths)}
                 print(f"{key:<60} {np.mean(shares):.3f}  {np.round(shares, 3)}", flush=True)
                 RESULTS.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,11 +1,17 @@
-"""Take the pictures of the README from the running app, so that they stay true: assets/screenshots/*.png."""
+"""Take the pictures of the README from the running app, so that they stay true: assets/screenshots/*.png.
 
+python scripts/make_screenshots.py [explore slide …]   # all of them without a name
+"""
+
+import argparse
 import sys
+import tempfile
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from bag_generators.slide.demo import write_demo_slide
 from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
 from scripts.running_app import running_app
 
@@ -13,32 +19,63 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FOLDER = ROOT / "assets" / "screenshots"
 SHOTS = {
-    "explore": "/?sample=Tumour+%28phantom%29&generator=SIFT",
-    "lesson": "/lesson",
+    "explore": "/",
+    "lesson": "/lesson?step=attention&epoch_attention=60",
     "compare": "/compare",
+    "slide": "/slide?generator=deep&labels=phantoms&method=elimipl",
 }
-COLOURS = 128  # a palette keeps each picture small
+SLOW = 300_000  # ms
+COLOURS = 256  # a palette keeps each picture small
+FEWER_COLOURS = {"slide": 48}
 
 
 def take(page: Page, address: str, target: Path) -> None:
     page.goto(address)
-    page.wait_for_selector(".js-plotly-plot", timeout=120_000)
-    page.wait_for_selector("[data-testid=stStatusWidget]", state="detached", timeout=120_000)
+    if target.stem == "slide":
+        map_the_slide(page)
+    else:
+        page.wait_for_selector(".js-plotly-plot, .moving", timeout=SLOW)
+    for unfinished in ("stStatusWidget", "stSkeleton"):
+        page.wait_for_selector(f"[data-testid={unfinished}]", state="detached", timeout=SLOW)
     page.wait_for_timeout(1500)
     page.screenshot(path=target)
-    Image.open(target).convert("RGB").quantize(COLOURS).save(target, optimize=True)
+    colours = FEWER_COLOURS.get(target.stem, COLOURS)
+    Image.open(target).convert("RGB").quantize(colours, Image.Quantize.MAXCOVERAGE).save(target, optimize=True)
+
+
+def map_the_slide(page: Page) -> None:
+    """Have the slide mapped, look a little closer, and point at a tile."""
+    page.get_by_role("button", name="Map this slide").click(timeout=SLOW)
+    page.get_by_role("slider", name="Opacity of the map").wait_for(timeout=SLOW)
+    viewer = page.locator('.viewer[data-idle="true"]')
+    viewer.wait_for(timeout=SLOW)
+    frame = page.locator("canvas.pane").first.bounding_box()
+    page.mouse.move(frame["x"] + 0.45 * frame["width"], frame["y"] + 0.5 * frame["height"])
+    page.mouse.wheel(0, -60)
+    page.wait_for_timeout(1000)
+    viewer.wait_for(timeout=SLOW)
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SHOTS)} (default: all)")
+    names = parser.parse_args().names or list(SHOTS)
+    if unknown := set(names) - set(SHOTS):
+        parser.error(f"there is no picture called {', '.join(unknown)}")
     chromium = find_chromium()
     if chromium is None:
         sys.exit("Screenshots need a Chromium. Install one, for example with: apt-get install chromium")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright, running_app() as (address, _):
+    with (
+        tempfile.TemporaryDirectory() as slides,
+        sync_playwright() as playwright,
+        running_app(environment={"ELIMIPL_SLIDES": slides}) as (address, _),
+    ):
+        write_demo_slide(Path(slides) / "phantom.tif")
         browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_ARGUMENTS))
-        page = browser.new_page(viewport={"width": 1440, "height": 1050})
-        for name, path in SHOTS.items():
-            take(page, address + path, FOLDER / f"{name}.png")
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        for name in names:
+            take(page, address + SHOTS[name], FOLDER / f"{name}.png")
             print(f"{name}.png")
         browser.close()
 

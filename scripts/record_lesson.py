@@ -2,8 +2,9 @@
 
     python scripts/record_lesson.py            # some minutes on one core, writes assets/lessons/recorded_runs.json
 
-Small runs on data with known truth: digit bags from scikit-learn's own digits and drawn phantoms. Every part of
-the file says what data, how many bags, how they were split, and the seed. The same machine gives the same file.
+Small runs on data with known truth: digit bags from scikit-learn's own digits. Every part of the file says what data,
+how many bags, how they were split, and the seed. The same machine gives the same file. What the lesson shows of
+attention is recorded by `record_attention.py`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,9 @@ from sklearn.datasets import load_digits
 from bag_generators.storage import write_whole
 from elimipl.config import Config
 from elimipl.data.mixed_bags import Recipe, mix_bags
-from elimipl.data.phantoms import build_phantoms
 from elimipl.data.sklearn_digits import LABEL_SPACE, TARGETS
 from elimipl.dataset import BagDataset
 from elimipl.training.loop import fit
-from elimipl.training.stages import stages
 
 OUT = Path(__file__).resolve().parents[1] / "assets" / "lessons" / "recorded_runs.json"
 SHOWN_EPOCHS = (1, 2, 3, 5, 8, 12, 18, 25, 35, 45, 60)
@@ -41,17 +40,17 @@ CURVE_METHODS = {
                "attention_entropy": 0.001},
     "every candidate equal (CE)": {"mapping": "average", "mu": 0.0, "gamma": 0.0},
 }  # fmt: skip
-GENERATORS = ("row", "sbn", "kmeansseg", "sift")
-PHANTOMS_PER_CLASS = 30
 
 
-def digit_bags(r: int, seed: int) -> tuple[BagDataset, BagDataset]:
+def digit_bags(
+    r: int, seed: int, learned: Recipe = DIGIT_RECIPE, held_out: Recipe = HELD_OUT_RECIPE
+) -> tuple[BagDataset, BagDataset]:
     """Training and held-out digit bags; no picture of a digit is in both."""
     digits = load_digits()
     order = np.random.default_rng(seed).permutation(len(digits.target))
     cut = round(TRAIN_SHARE * len(order))
     parts = []
-    for members, recipe, part_seed in ((order[:cut], DIGIT_RECIPE, seed), (order[cut:], HELD_OUT_RECIPE, seed + 1000)):
+    for members, recipe, part_seed in ((order[:cut], learned, seed), (order[cut:], held_out, seed + 1000)):
         classes = digits.target[members]
         described = {"generator": "pixels", "source": LABEL_SPACE.source, "licence": "CC BY 4.0"}
         parts.append(
@@ -68,43 +67,6 @@ def digit_bags(r: int, seed: int) -> tuple[BagDataset, BagDataset]:
             )
         )
     return parts[0], parts[1]
-
-
-def watch_attention(train: BagDataset, held_out: BagDataset, shown: Sequence[int]) -> dict[str, Any]:
-    """Attention and probabilities of some held-out bags after several epochs."""
-    attention: list[list[list[float]]] = [[] for _ in shown]
-    probabilities: list[list[list[float]]] = [[] for _ in shown]
-    accuracy, epochs = [], []
-    for epoch, fitted in stages(train, SHOWN_CONFIG, SHOWN_EPOCHS):
-        outputs = fitted.predict(held_out)
-        epochs.append(epoch)
-        accuracy.append(_rounded(outputs.accuracy(held_out.labels)))
-        of_bags = np.split(outputs.attention, held_out.offsets[1:-1])
-        for row, bag in enumerate(shown):
-            attention[row].append(_rounded(of_bags[bag]))
-            probabilities[row].append(_rounded(outputs.probabilities[bag]))
-    truths = np.split(held_out.instance_truth, held_out.offsets[1:-1])
-    bags = [
-        {
-            "name": held_out.names[bag],
-            "true": int(held_out.labels[bag]),
-            "truth": truths[bag].astype(int).tolist(),
-            "attention": attention[row],
-            "probabilities": probabilities[row],
-        }
-        for row, bag in enumerate(shown)
-    ]
-    return {"epochs": epochs, "held_out_accuracy": accuracy, "labels": list(train.label_space.names), "bags": bags}
-
-
-def record_digits() -> dict[str, Any]:
-    """Figure 5 on digit bags: one held-out bag of every class, with its pictures."""
-    train, held_out = digit_bags(r=2, seed=0)
-    shown = [int(np.flatnonzero(held_out.labels == label)[0]) for label in range(len(TARGETS))]
-    run = watch_attention(train, held_out, shown)
-    for bag, index in zip(run["bags"], shown, strict=True):
-        bag["pixels"] = np.rint(held_out.bag(index) * 16).astype(int).tolist()
-    return {"about": _about_digits(train, held_out, SHOWN_CONFIG, r=2), **run}
 
 
 def record_weights() -> dict[str, Any]:
@@ -131,17 +93,6 @@ def record_weights() -> dict[str, Any]:
         "disambiguation_accuracy": [_rounded(report.disambiguation_accuracy) for report in fitted.history],
         "bags": bags,
     }
-
-
-def record_phantoms(generator: str) -> dict[str, Any]:
-    """Figure 5 on phantoms: two held-out ones of every tissue, all shown."""
-    train = build_phantoms(generator, per_class=PHANTOMS_PER_CLASS, r=2, seed=1)
-    held_out = build_phantoms(generator, per_class=2, r=2, seed=2)
-    about = (
-        f"{len(train)} training and {len(held_out)} held-out phantoms, r = 2 false positives drawn at random, "
-        f"data seeds 1 and 2, training seed {SHOWN_CONFIG.seed}, {_settings(SHOWN_CONFIG)}."
-    )
-    return {"about": about, **watch_attention(train, held_out, range(len(held_out)))}
 
 
 def record_curve(seeds: Sequence[int]) -> dict[str, Any]:
@@ -186,9 +137,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="splits of the accuracy curve")
     seeds = range(parser.parse_args().seeds)
     recorded = {
-        "digits": record_digits(),
         "weights": record_weights(),
-        "phantoms": {generator: record_phantoms(generator) for generator in GENERATORS},
         "accuracy_by_r": record_curve(seeds),
     }
     write_whole(OUT, json.dumps(recorded, separators=(",", ":")).encode(), "The recording of the lesson")

@@ -35,8 +35,9 @@ def visiting(visit: Coroutine[Any, Any, T]) -> T:
 class Visitor:
     """One session. Use as `async with Visitor(address) as visitor`; every method waits for the server's answer."""
 
-    def __init__(self, address: str, page: str = "") -> None:
+    def __init__(self, address: str, page: str = "", origin: str | None = None) -> None:
         self.address = address
+        self._origin = origin or address
         self.page = page
         self.xsrf = xsrf_token(address)
         self.session_id = ""
@@ -57,7 +58,7 @@ class Visitor:
         self._socket = await connect(
             where,
             subprotocols=["streamlit", self.xsrf],
-            origin=self.address,
+            origin=self._origin,
             additional_headers={"Cookie": f"{XSRF_COOKIE}={self.xsrf}"},
             max_size=None,
             compression=None,
@@ -73,6 +74,16 @@ class Visitor:
 
     async def run(self, query: str = "", fragment: str = "") -> None:
         """Run the page (or one fragment of it) with the widgets as they are set, to the end."""
+        await self.ask_to_run(query, fragment)
+        while True:
+            answer = await self._receive()
+            if answer.WhichOneof("type") == "script_finished":
+                if answer.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    continue  # the page asked to be run again and is being run
+                return
+
+    async def ask_to_run(self, query: str = "", fragment: str = "") -> None:
+        """Ask for a run without waiting for it."""
         message = BackMsg()
         state = message.rerun_script
         state.query_string, state.page_name, state.fragment_id = query, self.page, fragment
@@ -80,12 +91,6 @@ class Visitor:
         state.widget_states.widgets.extend(self._values.values())
         await self.send(message.SerializeToString())
         self._values = {name: value for name, value in self._values.items() if not value.HasField("trigger_value")}
-        while True:
-            answer = await self._receive()
-            if answer.WhichOneof("type") == "script_finished":
-                if answer.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-                    continue  # the page asked to be run again and is being run
-                return
 
     async def choose(self, key: str, option: str) -> None:
         """Choose an option of a segmented control by its text, and run the page."""

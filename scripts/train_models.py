@@ -1,4 +1,4 @@
-"""Train the models that ship: tissue7 and lesion5, four generators, ELIMIPL and DEMIPL, each with its full card.
+"""Train the models of the paper's four generators: tissue7 and lesion5, ELIMIPL and DEMIPL, each with its full card.
 
 The recipes are compared on training tiles only (scripts/choose_recipes.py). Accuracy: tissue7 by ten random 7:3 splits
 of the source tiles, copies never crossing; lesion5 on `val`, which comes from other slides. The calibration is fitted
@@ -12,17 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
-from bag_generators import GENERATORS
-from elimipl.cards.calibration import calibrate
 from elimipl.cards.card import Accuracy
-from elimipl.cards.finish import Measured, finish
+from elimipl.cards.finish import finish
+from elimipl.cards.held_out import HeldOut, measure
 from elimipl.data.candidates import Candidates
 from elimipl.training.loop import Fitted, fit
 from elimipl.training.splits import stratified_splits
-from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out
+from scripts.shipped_models.held_out import LEFT_OUT, accuracy_of, held_out, outputs_of, together
 from scripts.shipped_models.progress import Bar
 from scripts.shipped_models.pseudo_slides import slide_folds
-from scripts.shipped_models.recipes import METHODS, RECIPES, Recipe
+from scripts.shipped_models.recipes import CLASSICAL, METHODS, RECIPES, Recipe
 from scripts.shipped_models.tile_sets import tile_sets, validation_tiles
 from scripts.shipped_models.tiles import TileSet, tile_bags, tile_qualities
 
@@ -40,54 +39,53 @@ def train(tiles: TileSet, data: Path, generator: str, folder: Path, qualities: l
     bags = tile_bags(tiles, generator, recipe.stain, recipe.copies, Bar(f"{space} {generator}"), everything)
     dataset = CROWD.given_to(bags)
     splits = slide_folds(paths, labels, LEFT_OUT) if space == "lesion5" else stratified_splits(labels, SPLITS, seed=0)
+    where = "left-out pseudo-slides of the training tiles" if space == "lesion5" else "the test tiles of the splits"
     for method in METHODS:
         config = recipe.config(method)
-        outputs = held_out(dataset, config, splits)
+        outputs = held_out(dataset, config, splits, where)
         fitted = fit(dataset, config)
         if space == "lesion5":
-            accuracy = _on_validation(fitted, data, generator, recipe)
+            measured = measure(together(outputs), reported=_on_validation(fitted, data, generator, recipe))
         else:
-            shares = [accuracy_of(*output) for output in outputs]
+            shares = [accuracy_of(output) for output in outputs]
             split = f"{SPLITS} random 7:3 splits by source tile"
             accuracy = Accuracy(float(np.mean(shares)), len(paths), split, float(np.std(shares)), SPLITS)
-        pooled = [np.concatenate(parts) for parts in zip(*outputs, strict=True)]
-        where = "left-out pseudo-slides of the training tiles" if space == "lesion5" else "the test tiles of the splits"
+            measured = measure(together(outputs), accuracy)
         finished = finish(
             fitted,
             dataset,
             CROWD,
             created_by="scripts/train_models.py",
-            measured=Measured(accuracy, calibrate(pooled[0], pooled[1], where)),
+            measured=measured,
             qualities=qualities,
         )
         finished.save(folder)
         card = finished.card
         errors = f"{card.calibration.ece_before:.3f} → {card.calibration.ece_after:.3f}"
-        print(f"{card.id:<28} accuracy {accuracy.value:.3f}, calibration error {errors}", flush=True)
+        sets = f"label sets cover {card.conformal.coverage.value:.3f}, hold {card.conformal.coverage.size:.2f} labels"
+        print(f"{card.id:<28} accuracy {card.accuracy.value:.3f}, calibration error {errors}, {sets}", flush=True)
 
 
-def _on_validation(fitted: Fitted, data: Path, generator: str, recipe: Recipe) -> Accuracy:
+def _on_validation(fitted: Fitted, data: Path, generator: str, recipe: Recipe) -> HeldOut:
     tiles = validation_tiles(data)
     everything = np.arange(len(tiles.find()[0]))
     bags = tile_bags(tiles, generator, recipe.stain, 0, Bar(f"val {generator}"), everything)
-    share = accuracy_of(fitted.predict(bags).probabilities, bags.labels)
-    return Accuracy(share, len(bags), "lesion5/val, tiles of other slides")
+    return outputs_of(fitted, bags, "lesion5/val, tiles of other slides")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--space", choices=("lesion5", "tissue7"), action="append")
-    parser.add_argument("--generator", choices=tuple(GENERATORS), action="append")
+    parser.add_argument("--generator", choices=CLASSICAL, action="append")
     parser.add_argument("--out", type=Path, default=ROOT / "assets" / "models")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     for tiles in tile_sets(arguments.data):
         if arguments.space and tiles.label_space.id not in arguments.space:
             continue
-        qualities = tile_qualities(tiles)
-        for generator in arguments.generator or GENERATORS:
-            train(tiles, arguments.data, generator, arguments.out, qualities)
+        for generator in arguments.generator or CLASSICAL:
+            train(tiles, arguments.data, generator, arguments.out, tile_qualities(tiles, generator))
 
 
 if __name__ == "__main__":

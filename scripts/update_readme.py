@@ -13,20 +13,17 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 
 def models_table(cards: tuple[Card, ...]) -> str:
-    """Accuracy and calibration error of every shipped model."""
+    """Accuracy, calibration, label sets and attention of every shipped model."""
     lines = [
-        "| label space | generator | ELIMIPL | DEMIPL | calibration error before → after (ELIMIPL) |",
-        "|---|---|---|---|---|",
+        "| label space | generator | ELIMIPL | DEMIPL | calibration error | sets: coverage, size | attention AUROC |",
+        "|---|---|---|---|---|---|---|",
     ]
     by_id = {card.id: card for card in cards}
-    for space in sorted({card.label_space.id for card in cards}, reverse=True):
-        for generator in GENERATORS.values():
+    for space in ("tissue7", "lesion5", "drawn7"):
+        for generator in reversed(list(GENERATORS.values())):
             pair = [by_id[f"{space}-{generator.name}-{method}"] for method in ("elimipl", "demipl")]
-            calibration = pair[0].calibration
-            lines.append(
-                f"| {space} | {generator.title} | {_share(pair[0])} | {_share(pair[1])} | "
-                f"{calibration.ece_before:.3f} → {calibration.ece_after:.3f} |"
-            )
+            cells = [space, generator.title, *map(_share, pair), _calibration(pair[0]), _sets(pair[0])]
+            lines.append(f"| {' | '.join([*cells, _attention(pair[0])])} |")
     return "\n".join(lines)
 
 
@@ -34,6 +31,18 @@ def _share(card: Card) -> str:
     accuracy = card.accuracy
     spread = f" ± {accuracy.std:.3f}" if accuracy.std is not None else ""
     return f"{accuracy.value:.3f}{spread} (n = {accuracy.n:,})"
+
+
+def _calibration(card: Card) -> str:
+    return f"{card.calibration.ece_before:.3f} → {card.calibration.ece_after:.3f}"
+
+
+def _sets(card: Card) -> str:
+    return f"{card.conformal.coverage.value:.3f}, {card.conformal.coverage.size:.2f}"
+
+
+def _attention(card: Card) -> str:
+    return "–" if card.trust is None else f"{card.trust.methods['attention'].auroc:.3f} (n = {card.trust.located})"
 
 
 def speed_table() -> str:

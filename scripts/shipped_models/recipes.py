@@ -6,6 +6,8 @@ from typing import Any
 from elimipl.config import Config
 
 METHODS = ("elimipl", "demipl")
+CLASSICAL = ("row", "sbn", "kmeansseg", "sift")
+"""The generators of the paper."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,12 @@ WIDE = {
 }
 
 RECIPES: dict[tuple[str, str], Recipe] = {
-    ("lesion5", "row"): Recipe("tones", copies=1, settings={**GENTLE, "extractor": "context"}),
-    ("lesion5", "sbn"): Recipe("tones", copies=1, settings={**GENTLE, "extractor": "context"}),
-    ("lesion5", "kmeansseg"): Recipe("tones", copies=1, settings={**WIDE, "extractor": "context"}),
+    ("lesion5", "row"): Recipe("tones", copies=1, settings={**GENTLE}),
+    ("lesion5", "sbn"): Recipe("tones", copies=1, settings={**GENTLE}),
+    ("lesion5", "kmeansseg"): Recipe("tones", copies=1, settings={**WIDE}),
     ("lesion5", "sift"): Recipe("none", copies=1, settings={**GENTLE, "hidden": 128, "weight_decay": 1e-3}),
     ("tissue7", "row"): Recipe("none", copies=15, settings=GENTLE),
     ("tissue7", "sbn"): Recipe("none", copies=15, settings=GENTLE),
-    ("tissue7", "kmeansseg"): Recipe("none", copies=15, settings={**WIDE, "extractor": "context"}),
+    ("tissue7", "kmeansseg"): Recipe("none", copies=15, settings={**WIDE}),
     ("tissue7", "sift"): Recipe("none", copies=15, settings=GENTLE),
 }

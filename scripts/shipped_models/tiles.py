@@ -11,7 +11,7 @@ from tqdm import tqdm
 from bag_generators import TissueImage, generate, load
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.tissue.augment import augmented
-from bag_generators.tissue.quality import measure
+from bag_generators.tissue.quality import measure_for
 from elimipl.data.tiles import find_tiles
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
@@ -81,6 +81,8 @@ def _bags_of_tile(generator: str, stain: str, copies: int, tile: tuple[int, str]
     return [generate(generator, picture, stain=stain).features for picture in pictures]
 
 
-def tile_qualities(tiles: TileSet) -> list[dict[str, float]]:
+def tile_qualities(tiles: TileSet, generator: str) -> list[dict[str, float]]:
     """The pixel measures of all tiles, for the limits of the scope checks."""
-    return [measure(load(path)).numbers() for path in tqdm(tiles.find()[0], desc="qualities", leave=False)]
+    return [
+        measure_for(generator, load(path)).numbers() for path in tqdm(tiles.find()[0], desc="qualities", leave=False)
+    ]

@@ -1,0 +1,1 @@
+"""The steps of `make crc100k`, and what they cost."""

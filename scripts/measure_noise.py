@@ -1,0 +1,146 @@
+"""How much noise on a tile flips the answer of a model, and do the checks notice? Written to benchmarks/results.
+
+    python scripts/measure_noise.py [--model tissue7-deep-elimipl …] [--tiles FOLDER] [--most 7]
+
+Each step adds more noise of either kind to tiles (default: the samples that ship; of a folder of folders the first of
+each): random, every value for itself, and adversarial, found by the square attack (Andriushchenko et al. 2020), which
+needs answers only, no gradients: a patch of the picture is shifted by ± the amount, and kept when the probability of
+the first answer falls. Only tiles that are in scope before count, so that a check of the scope that fails afterwards
+has noticed the noise.
+"""
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bag_generators import TissueImage, generate, load
+from bag_generators.tissue.quality import measure
+from bag_generators.tissue.samples import list_samples
+from elimipl.answer import answer as answer_about
+from elimipl.predictor import Predictor
+
+RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "noise.json"
+AMOUNTS = (1, 2, 4, 8, 16, 32)
+TRIES = 40
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a model says of some pixels, and what the checks say of that."""
+
+    index: int
+    probabilities: np.ndarray
+    in_scope: bool
+    decided: bool
+    """Whether exactly one label is possible."""
+
+
+Answer = Callable[[np.ndarray], Said]
+
+
+def answer_of(predictor: Predictor) -> Answer:
+    """The model with its checks as a function of pixels."""
+
+    def answer(pixels: np.ndarray) -> Said:
+        image = TissueImage.from_array(pixels)
+        bag = generate(predictor.card.generator, image, **predictor.card.generator_params)
+        prediction = predictor.predict(bag)
+        said = answer_about(measure(image).numbers(), predictor, bag, prediction)
+        decided = said.label_set == (prediction.label,)
+        return Said(prediction.index, prediction.probabilities, said.verdict.in_scope is not False, decided)
+
+    return answer
+
+
+def random_noise(pixels: np.ndarray, amount: int, rng: np.random.Generator) -> np.ndarray:
+    """Every value shifted by up to `amount`."""
+    shifted = pixels.astype(int) + rng.integers(-amount, amount + 1, pixels.shape)
+    return shifted.clip(0, 255).astype(np.uint8)
+
+
+def square_attack(
+    pixels: np.ndarray, amount: int, answer: Answer, rng: np.random.Generator, tries: int = TRIES
+) -> np.ndarray:
+    """Pixels at most `amount` away for which the first answer is as improbable as a few tries make it."""
+    said = answer(pixels)
+    first = said.index
+    height, width, _ = pixels.shape
+    stripes = rng.choice([-amount, amount], (1, width, 3))
+    shift = np.broadcast_to(stripes, pixels.shape).copy()
+    best, least = pixels, float(said.probabilities[first])
+    for number in range(tries):
+        side = max(2, round(min(height, width) * (0.5 if number < tries // 4 else 0.2)))
+        y, x = rng.integers(0, height - side + 1), rng.integers(0, width - side + 1)
+        tried = shift.copy()
+        if number:
+            tried[y : y + side, x : x + side] = rng.choice([-amount, amount], 3)
+        changed = (pixels.astype(int) + tried).clip(0, 255).astype(np.uint8)
+        now = answer(changed)
+        if now.probabilities[first] < least:
+            best, least, shift = changed, float(now.probabilities[first]), tried
+        if now.index != first:
+            return changed
+    return best
+
+
+def measured(answer: Answer, tiles: list[np.ndarray], seed: int = 0) -> dict[str, dict[str, dict[str, int]]]:
+    """For each kind and amount of noise: how many answers flipped, and how many of those which check noticed.
+
+    `out_of_scope` of the flipped ones get no answer any more; `undecided` of the others no longer have a single
+    possible label, and had one before.
+    """
+    found: dict[str, dict[str, dict[str, int]]] = {"random": {}, "adversarial": {}}
+    for amount in AMOUNTS:
+        for kind in found:
+            found[kind][str(amount)] = {"tiles": len(tiles), "flipped": 0, "out_of_scope": 0, "undecided": 0}
+        for number, tile in enumerate(tiles):
+            rng = np.random.default_rng((seed, amount, number))
+            first = answer(tile)
+            noisy = {"random": random_noise(tile, amount, rng), "adversarial": square_attack(tile, amount, answer, rng)}
+            for kind, pixels in noisy.items():
+                now, counts = answer(pixels), found[kind][str(amount)]
+                flipped = now.index != first.index
+                counts["flipped"] += flipped
+                counts["out_of_scope"] += flipped and not now.in_scope
+                counts["undecided"] += flipped and now.in_scope and first.decided and not now.decided
+    return found
+
+
+def tiles_of(folder: Path | None) -> list[np.ndarray]:
+    """The samples that ship, or the first picture in each folder of a folder."""
+    if folder is None:
+        return [np.array(sample.load().pixels) for sample in list_samples()]
+    firsts = [min(inner.iterdir()) for inner in sorted(folder.iterdir()) if inner.is_dir()]
+    return [np.array(load(path).pixels) for path in firsts]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", nargs="+", default=["tissue7-deep-elimipl"])
+    parser.add_argument("--tiles", type=Path, help="a folder with a folder of tiles for each class")
+    parser.add_argument("--most", type=int, default=7, help="tiles")
+    arguments = parser.parse_args()
+    for model in arguments.model:
+        answer = answer_of(Predictor.load(model))
+        before = [(tile, answer(tile)) for tile in tiles_of(arguments.tiles)]
+        counted = [pair for pair in before if pair[1].in_scope][: arguments.most]
+        of = (
+            "samples that ship"
+            if arguments.tiles is None
+            else f"first of each class of {'/'.join(arguments.tiles.parts[-2:])}"
+        )
+        about = {"tiles": of, "tiles_in_scope": len(counted), "decided_before": sum(one.decided for _, one in counted)}
+        found = {**about, **measured(answer, [tile for tile, _ in counted])}
+        known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
+        RESULTS.write_text(json.dumps({**known, model: found}, indent=2) + "\n", encoding="utf-8")
+        for kind in ("random", "adversarial"):
+            for amount, count in found[kind].items():
+                print(f"{model}: {kind} ±{amount} of 255: {count}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

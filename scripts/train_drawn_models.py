@@ -1,0 +1,60 @@
+"""Train the models of drawn phantoms: drawn7, all generators, ELIMIPL and DEMIPL, each with its full card.
+
+A phantom holds its class in one part of neutral tissue and it is known which, so maps can be checked against truth.
+150 phantoms of each class to learn from, 60 others (another seed) for accuracy, calibration, label sets and trust.
+
+    python scripts/train_drawn_models.py [--generator deep]
+"""
+
+import argparse
+from pathlib import Path
+
+from bag_generators import GENERATORS
+from bag_generators.assets import assets
+from elimipl.cards.finish import finish
+from elimipl.data.candidates import Candidates
+from elimipl.data.phantoms import build_phantoms
+from elimipl.training.loop import fit
+from elimipl.trust import measure_trust
+from scripts.shipped_models.progress import Bar
+from scripts.shipped_models.recipes import METHODS, SMALL, Recipe
+
+LEARNED, MEASURED = 150, 60
+CROWD = Candidates("crowd", seed=0)
+RECIPE = Recipe(settings={**SMALL, "mu": 0.1, "gamma": 1.0, "batch": 64, "weight_decay": 1e-3})
+
+
+def train(generator: str, folder: Path) -> None:
+    """Both methods of one generator."""
+    learned, others = (
+        CROWD.given_to(build_phantoms(generator, per_class=count, seed=seed, progress=Bar(f"{generator} {count}")))
+        for count, seed in ((LEARNED, 1), (MEASURED, 2))
+    )
+    for method in METHODS:
+        finished = finish(
+            fit(learned, RECIPE.config(method)),
+            learned,
+            CROWD,
+            created_by="scripts/train_drawn_models.py",
+            held_out=others,
+            name="drawn phantoms",
+            model_id=f"drawn7-{generator}-{method}",
+        )
+        finished = finished.with_trust(measure_trust(finished.predictor, others, on=f"{len(others)} other phantoms"))
+        finished.save(folder)
+        card = finished.card
+        located = card.trust.methods["attention"].auroc
+        print(f"{card.id:<26} accuracy {card.accuracy.value:.3f}, attention AUROC {located:.3f}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--generator", choices=tuple(GENERATORS), action="append")
+    parser.add_argument("--out", type=Path, default=assets("models"))
+    arguments = parser.parse_args()
+    for generator in arguments.generator or GENERATORS:
+        train(generator, arguments.out)
+
+
+if __name__ == "__main__":
+    main()
