@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.batch import texts
-from ui.batch.panel import choose_files, show_rows
+from ui.batch.panel import choose_files, show_batch
 from ui.explore.method import choose_generator, choose_model
 from ui.frame.page import start_page
 
@@ -13,5 +13,4 @@ with st.sidebar:
     predictor = choose_model(choose_generator())
 if predictor is None:
     st.stop()
-if files := choose_files():
-    show_rows(files, predictor)
+show_batch(choose_files(), predictor)

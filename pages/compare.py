@@ -7,6 +7,7 @@ from ui.compare import texts
 from ui.compare.choices import choose_comparison
 from ui.compare.live import show_live
 from ui.compare.sides import show_comparison
+from ui.compare.verdict import show_verdict
 from ui.frame.page import show_error, start_page
 
 start_page("Compare models")
@@ -15,8 +16,8 @@ try:
     with st.sidebar:
         comparison = choose_comparison()
     if comparison is not None:
-        about = comparison.recorded.about
-        st.caption(texts.about(about.title, about.training_bags, about.held_out_bags, about.r))
+        st.caption(texts.about(comparison.recorded.about))
+        show_verdict(comparison)
         show_comparison(comparison)
         show_live(comparison)
 except InputError as error:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from bag_generators import GENERATORS
 from ui.explore.picture import choose_picture
+from ui.explore.upload_link import show_waiting
 from ui.frame.page import show_error, show_notes, start_page
 from ui.generators import texts
 from ui.generators.bags import all_bags
@@ -13,6 +14,7 @@ from ui.generators.maps import choose_instance, choose_unit, show_maps
 start_page("Bag generators")
 with st.sidebar:
     picture = choose_picture()
+show_waiting()
 if picture is None:
     st.stop()
 show_notes(picture.image.notes)

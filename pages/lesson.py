@@ -4,29 +4,42 @@ import streamlit as st
 
 from bag_generators import InputError
 from ui.frame.page import show_error, start_page
+from ui.lesson.answers import ask, offer_answers
 from ui.lesson.case import choose_case
-from ui.lesson.frame import show_step_list, show_task, show_text, show_way_on
-from ui.lesson.plan import load_lesson
-from ui.lesson.progress import Progress
+from ui.lesson.collected import read_collected
+from ui.lesson.frame import CLASS_STYLE, page_parts, show_step_list, show_task, show_text, show_way_on
+from ui.lesson.plan import load_glossary, load_lesson
+from ui.lesson.progress import Progress, asked_for_class, come_back, for_class, leave_off
 from ui.lesson.steps import STEPS
 
-start_page("Lesson: dual inexact supervision")
+come_back()
+start_page("Lesson: dual inexact supervision", compact=True, navigation=not asked_for_class())
 try:
-    progress = Progress(load_lesson())
+    bare = for_class()
+    lesson, glossary = load_lesson(), load_glossary()
+    progress = Progress(lesson.steps)
+    read_collected()
     sidebar = st.sidebar.container()
     with st.sidebar:
-        case = choose_case()
+        case = choose_case(shown=not bare)
+    beside, figures = page_parts(progress)
+    with beside:
+        show_text(progress, glossary)
+        task = st.container()
+        revealed = ask(progress.current) if progress.shows("question") else False
+    with figures:
+        facts = {**STEPS[progress.current.id](case), "revealed": revealed}
+    if progress.current.is_done(facts):
+        progress.mark_done(progress.current)
+    with task:
+        show_task(progress)
+    if bare:
+        st.html(CLASS_STYLE)
+        offer_answers((progress.current,))
+    else:
+        with sidebar:
+            show_step_list(progress)
+        show_way_on(progress, lesson, glossary)
 except InputError as error:
     show_error(error)
-    st.stop()
-
-show_text(progress)
-task = st.container()
-facts = STEPS[progress.current.id](case)
-if progress.current.is_done(facts):
-    progress.mark_done(progress.current)
-with task:
-    show_task(progress)
-with sidebar:
-    show_step_list(progress)
-show_way_on(progress)
+leave_off()

@@ -8,11 +8,12 @@ from ui.train import texts
 from ui.train.controls import show_training
 from ui.train.data import choose_data, show_data
 from ui.train.plan import make_plan
-from ui.train.settings import choose_candidates, choose_method, choose_settings
+from ui.train.settings import DEFAULT_METHOD, choose_candidates, choose_method, choose_settings
+from ui.train.what_if import show_what_if
 
 start_page("Train")
 st.markdown(texts.INTRO)
-plan = None
+plan, method = None, DEFAULT_METHOD
 try:
     with st.sidebar:
         data = choose_data()
@@ -24,9 +25,8 @@ try:
     if data is None:
         st.info(texts.NOTHING_UPLOADED, icon=":material/upload_file:")
     else:
-        plan = make_plan(
-            f"{method} on {data.title.lower()}", data.dataset, candidates, config, share, pace, data.qualities
-        )
+        plan = make_plan(f"{method} on {data.title}", data.dataset, candidates, config, share, pace, data.qualities)
 except InputError as error:
     show_error(error)
 show_training(plan)
+show_what_if(method)

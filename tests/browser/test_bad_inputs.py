@@ -1,4 +1,4 @@
-"""A chosen dozen of the bad inputs, one after the other, by a person in a real Chromium."""
+"""Some of the bad inputs, one after the other, by a person in a real Chromium."""
 
 from pathlib import Path
 
@@ -10,18 +10,13 @@ from scripts.bad_inputs.table import INPUTS, Outcome
 from ui.explore import texts as wording
 
 pytestmark = pytest.mark.browser
-DOZEN = (
+# Of each outcome, and of what a browser could treat differently: nothing, text, half a picture, a bomb, many megabytes.
+CHOSEN = (
     "empty.png",
     "web-page.png",
-    "pickle.png",
-    "postscript-of-a-picture.png",
     "cut-at-50%.jpg",
-    "one-flipped-byte.png",
     "bomb-15000.png",
-    "endless-strips.tif",
     "text-of-20-megabytes.png",
-    "whole-slide.svs.tif",
-    "fully-transparent.png",
     "one-pixel.png",
     "four-pages.tif",
     "white.png",
@@ -40,13 +35,13 @@ def shown(page: Page) -> list:
     """The picture on the page and the bars beside it, once the page has come to rest."""
     page.wait_for_function(SHOWN, timeout=60_000)
     before = None
-    for _ in range(60):
+    for _ in range(150):
         expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=60_000)
         now = page.evaluate(SHOWN)
         if now is not None and now == before:
             return now
         before = now
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(200)
     raise AssertionError("the page never came to rest")
 
 
@@ -62,7 +57,7 @@ def upload(page: Page, path: Path) -> None:
     expect(page.get_by_test_id("stSidebar").get_by_title(path.name)).to_be_visible(timeout=60_000)
 
 
-def test_a_dozen_bad_inputs(page: Page, app_address: str, server_log: Path, tmp_path: Path) -> None:
+def test_some_bad_inputs(page: Page, app_address: str, server_log: Path, tmp_path: Path) -> None:
     rows = {row.name: row for row in INPUTS}
     sample = next(sample for sample in list_samples() if sample.id == "phantom-lym")
     sound = tmp_path / NASTY_NAME
@@ -70,15 +65,16 @@ def test_a_dozen_bad_inputs(page: Page, app_address: str, server_log: Path, tmp_
     page.goto(app_address)
     first = shown(page)
     upload(page, sound)
-    expect(page.get_by_text(wording.UPLOAD_IN_USE)).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Shown: upload")).to_be_visible(timeout=60_000)
     expect(page.locator("img[src=x]")).to_have_count(0)
     before = shown_instead_of(page, first)
-    for name in DOZEN:
+    for name in CHOSEN:
         row = rows[name]
         path = tmp_path / name
         path.write_bytes(row.make())
         upload(page, path)
-        said = page.get_by_test_id("stAlert").filter(has_text=row.says)
+        place = page.locator(".st-key-answer") if row.outcome is Outcome.DOUBTED else page.get_by_test_id("stAlert")
+        said = place.filter(has_text=row.says)
         expect(said, name).to_be_visible(timeout=60_000)
         expect(page.get_by_test_id("stException"), name).to_have_count(0)
         if row.outcome in (Outcome.REFUSED, Outcome.UNFIT):

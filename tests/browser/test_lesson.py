@@ -3,19 +3,14 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 
-from ui.lesson.case import make_case
+from ui.lesson.case import FIRST, REAL, make_case
 from ui.lesson.plan import load_lesson
 
 pytestmark = pytest.mark.browser
-STEPS = load_lesson()
-
-
-def open_page(page: Page, app_address: str, name: str) -> None:
-    """By the navigation, as a person comes."""
-    page.goto(app_address)
-    page.get_by_role("link", name=name, exact=True).click(timeout=60_000)
+STEPS = load_lesson().steps
+PHONE = {"width": 390, "height": 844}
 
 
 def settled(page: Page) -> None:
@@ -26,30 +21,6 @@ def settled(page: Page) -> None:
 
 def on_step(page: Page, number: int) -> None:
     expect(page.get_by_role("heading", name=f"{number} · {STEPS[number - 1].title}")).to_be_visible(timeout=60_000)
-    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=30_000)
-    settled(page)
-
-
-def done(page: Page, number: int) -> None:
-    expect(page.get_by_test_id("stAlert").first).to_contain_text("Done:", timeout=30_000)
-    named = "%2C".join(step.id for step in STEPS[:number])
-    expect(page).to_have_url(re.compile(f"[?&]done={named}(&|$)"), timeout=30_000)
-
-
-def go_on(page: Page) -> None:
-    page.get_by_role("button", name="Next", exact=True).click()
-
-
-def switch(page: Page, label: str) -> None:
-    page.get_by_test_id("stCheckbox").filter(has_text=label).locator("label").click()
-    settled(page)
-
-
-def to_end(page: Page, label: str) -> None:
-    """Move a slider to its end with the keyboard."""
-    slider = page.get_by_role("slider", name=label)
-    slider.focus()
-    slider.press("End")
     settled(page)
 
 
@@ -60,87 +31,101 @@ def pill(page: Page, name: str) -> None:
     settled(page)
 
 
-def test_the_whole_lesson(page: Page, app_address: str) -> None:
-    carrying = int(make_case("TUM", 1, "row").truth.argmax())
-    open_page(page, app_address, "Lesson")
+def drawn(page: Page) -> str:
+    """What the moving figure shows now."""
+    return page.locator(".moving .panels").first.inner_html()
+
+
+def drag(page: Page, label: str, messages: list[str]) -> None:
+    """Drag a slider to its end: the figure changes on the way, and nothing is sent until it is let go."""
+    slider = page.get_by_role("slider", name=label)
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    seen = {drawn(page)}
+    page.mouse.move(box["x"] + 8, middle)
+    page.mouse.down()
+    messages.clear()
+    for share in (0.2, 0.4, 0.6, 0.8, 1.0):
+        page.mouse.move(box["x"] + 8 + share * (box["width"] - 10), middle, steps=3)
+        page.wait_for_timeout(120)
+        seen.add(drawn(page))
+    assert len(seen) >= 5, "the figure moves while the slider is dragged"
+    assert messages == [], "nothing is sent during the drag"
+    page.mouse.up()
+    page.wait_for_timeout(600)
+    settled(page)
+    assert len(messages) >= 1, "where the slider was let go is sent"
+
+
+def test_figures_move_without_messages_and_the_lesson_is_found_as_it_was_left(page: Page, app_address: str) -> None:
+    messages: list[str] = []
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framesent", lambda payload: messages.append(str(payload)[:40]))
+
+    page.on("websocket", listen)
+    page.goto(app_address)
+    page.get_by_role("link", name="Lesson", exact=True).click(timeout=60_000)
 
     on_step(page, 1)
-    click_plot(page, 0, carrying / 8 + 1 / 16, page.get_by_text(f"Instance {carrying} carries the class"))
-    done(page, 1)
-    go_on(page)
+    carrying = int(make_case(REAL, FIRST).truth.argmax())
+    row, column = divmod(carrying, 6)
+    answer = page.get_by_text(f"Instance {carrying} carries the class")
+    click_plot(page, 0, (row + 0.5) / 6, answer, (column + 0.5) / 6)
+    pill(page, STEPS[0].ask.options[1])
+    page.get_by_role("button", name="Reveal", exact=True).click()
+    expect(page.get_by_text("Not so: At least one")).to_be_visible(timeout=30_000)
+    expect(page.get_by_test_id("stAlert").first).to_contain_text("Done:", timeout=30_000)
 
-    on_step(page, 2)
-    switch(page, "Hide the instance labels")
-    pill(page, str(carrying))
-    switch(page, "Check myself")
-    done(page, 2)
-    expect(page.get_by_text("You found")).to_be_visible()
-    go_on(page)
-
-    on_step(page, 3)
-    to_end(page, "False positive labels r")
-    switch(page, "Hide which candidate is true")
-    done(page, 3)
-    go_on(page)
-
-    on_step(page, 4)
-    for rows in (2, 3):
-        page.get_by_role("button", name="Keep this row and take another picture").click()
-        expect(page.get_by_text(f"{rows} × 7 = {7 * rows} cells")).to_be_visible(timeout=30_000)
-    switch(page, "See it as a learning machine does")
-    done(page, 4)
-    go_on(page)
-
-    on_step(page, 5)
-    to_end(page, "Epoch")
-    expect(page.get_by_text("digit bags of")).to_be_visible()
-    pill(page, "Your picture")
-    expect(page.get_by_text("held-out phantoms")).to_be_visible(timeout=30_000)
-    to_end(page, "Epoch")
-    done(page, 5)
-    go_on(page)
-
-    on_step(page, 6)
-    for loss in ("Sparsity", "Inhibition", "Sum"):
-        pill(page, loss)
-    to_end(page, "μ, weight of the sparsity loss")
-    to_end(page, "γ, weight of the inhibition loss")
-    done(page, 6)
-    go_on(page)
-
-    on_step(page, 7)
-    to_end(page, "Steps of gradient descent")
-    expect(page.get_by_text("it can't prefer one")).to_be_visible(timeout=30_000)
-    pill(page, "two nearly level")
-    switch(page, "Let inhibition help")
-    done(page, 7)
-    go_on(page)
-
-    on_step(page, 8)
-    to_end(page, "Epoch")
+    for number, slider in ((5, "Epoch"), (6, "Temperature"), (7, "γ, weight"), (8, "Steps of gradient"), (9, "Epoch")):
+        page.get_by_role("button", name=re.compile(f"{number} {re.escape(STEPS[number - 1].title)}")).click()
+        on_step(page, number)
+        if number == 7:
+            pill(page, "Sum")
+        drag(page, slider, messages)
     expect(page.get_by_text("ρ = 0.00")).to_be_visible(timeout=30_000)
-    pill(page, "a 2 (bag 60)")
-    done(page, 8)
-    go_on(page)
 
+    before = drawn(page)
+    messages.clear()
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_timeout(700)
+    assert drawn(page) != before, "Play moves the figure"
+    assert messages == []
+    page.get_by_role("button", name="Pause").click()
+    settled(page)
+    page.wait_for_timeout(600)
+    settled(page)
+    left, address = drawn(page), page.url
+    assert "epoch=" in address
+
+    page.get_by_role("link", name="Doctor", exact=True).click()
+    expect(page.get_by_role("heading", name="Doctor")).to_be_visible(timeout=60_000)
+    page.get_by_role("link", name="Lesson", exact=True).click()
     on_step(page, 9)
-    switch(page, "Show what happened")
-    done(page, 9)
-    expect(page.get_by_text("You have done every step")).to_be_visible()
+    expect(page).to_have_url(address, timeout=30_000)
+    assert drawn(page) == left
+
+    page.set_viewport_size(PHONE)
+    settled(page)
+    wide = "document.querySelector('[data-testid=stMain]').scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) <= 0, "nothing reaches beyond a phone's screen"
 
 
-def click_plot(page: Page, number: int, height: float, answer: Locator) -> None:
-    """Click in a figure, in the middle at a share of its height, until `answer` appears.
+def click_plot(page: Page, number: int, height: float, answer: Locator, across: float = 0.5) -> None:
+    """Click in a figure, at a share of its width and height, until `answer` appears.
 
     Retried, since a figure that was just drawn takes a moment to listen.
     """
     plot = page.locator(".js-plotly-plot .nsewdrag").nth(number)
     expect(plot).to_be_visible(timeout=30_000)
     for _ in range(5):
+        plot.scroll_into_view_if_needed()
         box = plot.bounding_box()
         assert box is not None
-        page.mouse.move(box["x"] + box["width"] * 0.48, box["y"] + box["height"] * height - 4)
-        page.mouse.move(box["x"] + box["width"] * 0.52, box["y"] + box["height"] * height)
+        page.mouse.move(box["x"] + box["width"] * (across - 0.02), box["y"] + box["height"] * height - 4)
+        page.mouse.move(box["x"] + box["width"] * (across + 0.02), box["y"] + box["height"] * height)
         page.mouse.down()
         page.mouse.up()
         page.wait_for_timeout(2_000)
@@ -149,20 +134,22 @@ def click_plot(page: Page, number: int, height: float, answer: Locator) -> None:
     expect(answer).to_be_visible()
 
 
-def test_a_link_opens_a_step_as_it_was_left(browser: Browser, app_address: str) -> None:
+def test_a_class_link_in_a_fresh_browser_shows_the_step_alone(browser: Browser, app_address: str) -> None:
     # Not the fixture's page: Streamlit looks for its server below a page's own address first, which is an error (404)
     # in the console.
-    page = browser.new_context(viewport={"width": 1400, "height": 1000}).new_page()
-    page.goto(f"{app_address}/lesson?step=sparsity&steps_down=80&from=two+nearly+level&hide=steps,task&done=picture")
-    on_step(page, 7)
+    page = browser.new_context(viewport={"width": 1400, "height": 1000}, color_scheme="dark").new_page()
+    page.goto(f"{app_address}/lesson?step=sparsity&steps_down=80&from=close&class=1")
+    on_step(page, 8)
     expect(page.get_by_text("it can't prefer one")).to_be_visible()
     expect(page.get_by_role("button", name="Next", exact=True)).to_have_count(0)
-    expect(page.get_by_text("Do this")).to_have_count(0)
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    expect(page.get_by_role("link", name="Explore", exact=True)).to_have_count(0)
     page.context.close()
 
 
 def test_a_place_is_followed_through_all_generators(page: Page, app_address: str) -> None:
-    open_page(page, app_address, "Bag generators")
+    page.goto(app_address)
+    page.get_by_role("link", name="Bag generators", exact=True).click(timeout=60_000)
     expect(page.get_by_text("How the numbers came about: SBN")).to_be_visible(timeout=60_000)
     pill(page, "SIFT")
     expect(page.get_by_text("How the numbers came about: SIFT")).to_be_visible(timeout=30_000)

@@ -23,10 +23,9 @@ def test_an_open_page_survives_a_killed_server(browser: Browser) -> None:
         expect(page.locator(".st-key-overlay .js-plotly-plot").first).to_be_visible()  # what was there stays readable
     with running_app(port=port):
         expect(page.get_by_text("Connection error")).to_have_count(0, timeout=SLOW)
-        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=SLOW)
+        # At once: the new server has not shown the page yet, and the address still names the choice before.
         page.get_by_test_id("stSidebar").get_by_text("SIFT", exact=True).click(timeout=SLOW)
-        expect(page.get_by_text("25 instances")).to_be_visible(timeout=SLOW)
-        expect(page).to_have_url(re.compile("generator=SIFT"))
-        assert "sample=Tumour" in page.url  # the link still restores everything
+        expect(page.locator(".st-key-detail").get_by_text("of 25")).to_be_visible(timeout=SLOW)
+        expect(page).to_have_url(re.compile("generator=sift"))
         assert page.get_by_test_id("stException").count() == 0
     page.context.close()

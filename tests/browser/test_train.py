@@ -37,6 +37,8 @@ def test_a_training_is_started_watched_and_stopped(page: Page, app_address: str)
     assert int(epoch) < 1000
     assert float(seconds) < 2
     expect(page.get_by_role("button", name="Train again")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text(f"Stopped after epoch {epoch}, {seconds} s after you asked")).to_be_visible(timeout=SLOW)
 
 
 def test_two_visitors_train_at_once_and_one_takes_the_model_to_explore(page: Page, browser, app_address: str) -> None:
@@ -56,4 +58,6 @@ def test_two_visitors_train_at_once_and_one_takes_the_model_to_explore(page: Pag
     context.close()
     page.get_by_role("button", name="Use it on the Explore page").click()
     expect(page.get_by_role("heading", name="Explore", exact=True)).to_be_visible(timeout=SLOW)
-    expect(page.get_by_role("combobox", name="Which one")).to_have_value("mine-1-phantoms-sbn-elimipl", timeout=SLOW)
+    expect(page.get_by_role("combobox", name="Which one")).to_have_value(
+        "mine-1-phantoms-sbn-elimipl: ELIMIPL on drawn phantoms, SBN", timeout=SLOW
+    )

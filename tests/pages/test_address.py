@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ui.frame.link_keys import KEYS, unknown_keys
 from ui.lesson.plan import load_lesson
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,8 +21,9 @@ PAGES = [
     ("app.py", {"candidates_from": "Crowd of three"}),
     ("pages/batch.py", {}),
     ("pages/generators.py", {}),
-    *(("pages/lesson.py", {"step": step.id}) for step in load_lesson()),
-    ("pages/lesson.py", {"step": "attention", "bags": "Your picture"}),
+    *(("pages/lesson.py", {"step": step.id}) for step in load_lesson().steps),
+    ("pages/lesson.py", {"step": "attention", "bags": "digits"}),
+    ("pages/class.py", {}),
     ("pages/compare.py", {}),
     ("pages/results.py", {}),
     ("pages/train.py", {}),
@@ -52,9 +54,12 @@ def test_no_value_of_any_key_breaks_a_page(page, settings):
     first = opened(page, settings)
     assert_in_order(first)
     assert notices(first) == []
-    keys = sorted(first.session_state["address_looked_at"] - settings.keys())
+    read = first.session_state["address_looked_at"]
+    assert unknown_keys(first.session_state["address_page"], sorted(read)) == []
+    assert first.session_state["address_page"] in KEYS or not read
+    keys = sorted(read - settings.keys())
     if page == "pages/lesson.py":
-        keys += ["done", "hide"]
+        keys += ["done", "hide", "class", f"say_{settings['step']}", f"open_{settings['step']}"]
     asked = dict(zip(keys, cycle(NASTY), strict=False))
     visit = opened(page, {**asked, **settings})
     assert_in_order(visit)
@@ -82,7 +87,7 @@ chosen = (
 st.session_state["chosen"] = chosen
 """
 DEFAULTS = ("b", "a", None, ["a"], 3, 3.0, 3, 0, False)
-KEYS = ("buttons", "list", "maybe", "some", "whole", "broken", "slider", "stage", "switch")
+WIDGETS = ("buttons", "list", "maybe", "some", "whole", "broken", "slider", "stage", "switch")
 
 
 def every_kind(query: dict[str, str | list[str]]) -> AppTest:
@@ -93,18 +98,18 @@ def every_kind(query: dict[str, str | list[str]]) -> AppTest:
 
 @pytest.mark.parametrize("nasty", NASTY, ids=lambda value: str(value)[:12].encode("unicode_escape").decode())
 def test_every_kind_of_widget_keeps_its_default(nasty):
-    visit = every_kind(dict.fromkeys(KEYS, nasty))
+    visit = every_kind(dict.fromkeys(WIDGETS, nasty))
     assert_in_order(visit)
     empty_is_a_choice = {"maybe", "some"} if nasty == "" else set()
-    expected = [[] if key == "some" and nasty == "" else start for key, start in zip(KEYS, DEFAULTS, strict=True)]
+    expected = [[] if key == "some" and nasty == "" else start for key, start in zip(WIDGETS, DEFAULTS, strict=True)]
     assert list(visit.session_state["chosen"]) == expected
-    assert len(notices(visit)) == len(KEYS) - len(empty_is_a_choice)
+    assert len(notices(visit)) == len(WIDGETS) - len(empty_is_a_choice)
     assert set(visit.query_params) <= empty_is_a_choice
 
 
 def test_what_fits_is_used_and_nothing_is_said():
     asked = ("a", "b", "2", ["a", "b"], "9", "0.75", "0", "20", "true")
-    visit = every_kind(dict(zip(KEYS, asked, strict=True)))
+    visit = every_kind(dict(zip(WIDGETS, asked, strict=True)))
     assert_in_order(visit)
     assert visit.session_state["chosen"] == ("a", "b", 2, ["a", "b"], 9, 0.75, 0, 20, True)
     assert notices(visit) == []
@@ -119,6 +124,82 @@ def test_a_notice_says_what_was_asked_for_and_what_is_shown_and_goes_with_the_ne
     ]
     visit.toggle(key="switch").set_value(True).run()
     assert notices(visit) == []
+
+
+def test_keys_that_no_page_reads_are_named_and_left_out():
+    visit = opened("pages/results.py", {"results_cost": "nonsense", "generatr": "SBN", "<b>x</b>": "1"})
+    assert_in_order(visit)
+    assert notices(visit)[0] == (
+        "The link also sets “generatr”, “\\<b\\>x\\</b\\>”, which this page does not know; they are left out."
+    )
+    assert len(notices(visit)) == 2
+    assert "generatr" not in visit.query_params
+
+
+def test_of_many_unknown_keys_a_few_are_named():
+    visit = opened("pages/doctor.py", {f"key{number}": "" for number in range(300)})
+    assert notices(visit) == [
+        "The link also sets “key0”, “key1”, “key2” and 297 more, which this page does not know; they are left out."
+    ]
+
+
+TITLED = """
+from ui.frame import address, choices
+address.start_reading("test")
+address.show_notices()
+import streamlit as st
+titles = {"a": "Alpha", "b": "Beta (old)", "c": "Gamma"}
+st.session_state["chosen"] = (
+    choices.one_of("Buttons", list(titles), "buttons", "a", titles.get),
+    choices.one_of("List", list(titles), "list", "c", titles.get, shape="list"),
+    choices.maybe_one_of("Maybe", list(titles), "maybe", titles.get),
+    choices.some_of("Some", list(titles), "some", ["a"], titles.get),
+)
+"""
+
+
+def titled(query: dict[str, str | list[str]]) -> AppTest:
+    visit = AppTest.from_string(TITLED, default_timeout=60)
+    visit.query_params.update(query)
+    return visit.run()
+
+
+def held(visit: AppTest) -> dict[str, list[str]]:
+    """What stands in the address; a new link and one written by the page have values of either shape."""
+    return {key: [value] if isinstance(value, str) else value for key, value in visit.query_params.items()}
+
+
+def test_links_hold_ids_and_the_titles_of_older_links_still_work():
+    ids = {"buttons": ["b"], "list": ["b"], "maybe": ["c"], "some": ["a", "b"]}
+    old = {"buttons": "Beta (old)", "list": "Beta (old)", "maybe": "Gamma", "some": ["Alpha", "Beta (old)"]}
+    for asked in (ids, old):
+        visit = titled(asked)
+        assert_in_order(visit)
+        assert notices(visit) == []
+        assert visit.session_state["chosen"] == ("b", "b", "c", ["a", "b"])
+        assert held(visit) == ids
+
+
+def test_what_is_chosen_stands_in_the_address_unless_it_is_the_default():
+    visit = titled({"list": "a"})
+    visit.selectbox(key="list").set_value("b").run()
+    assert held(visit) == {"list": ["b"]}
+    visit.selectbox(key="list").set_value("c").run()
+    assert held(visit) == {}
+    visit.button_group(key="some").set_value([]).run()
+    assert held(visit) == {"some": [""]}
+    assert visit.session_state["chosen"] == ("a", "c", None, [])
+    assert titled({"some": ""}).session_state["chosen"] == ("a", "c", None, [])
+
+
+def test_a_choice_survives_a_visit_to_another_page():
+    visit = opened("app.py", {"generator": "kmeansseg"})
+    visit.switch_page("pages/doctor.py").run()
+    visit.query_params.clear()  # as the browser does on its way to another page
+    visit.switch_page("app.py").run()
+    assert_in_order(visit)
+    assert visit.session_state["generator"] == "kmeansseg"
+    assert held(visit)["generator"] == ["kmeansseg"]
 
 
 def test_only_one_place_reads_the_address_and_one_binds_widgets_to_it():

@@ -6,14 +6,18 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from bag_generators.tissue.samples import list_samples
 from elimipl.cards.limits import Limits
 from elimipl.predictor import Predictor
-from ui.batch.rows import batch_csv, batch_json, classify_files
+from ui.batch.rows import classify_files
+from ui.batch.tables import batch_csv, batch_json, batch_table, compared
 from ui.batch.texts import summary
+from ui.explore.analysis import View, analyse
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = [(f"{sample.id}.png", (sample.folder / sample.file).read_bytes()) for sample in list_samples()[:3]]
@@ -43,13 +47,102 @@ def test_json_holds_the_same_rows(rows):
     assert [row["file"] for row in json.loads(batch_json(rows))] == [row.file for row in rows]
 
 
+def test_every_probability_and_the_model_are_in_the_csv(rows):
+    table = list(csv.DictReader(io.StringIO(batch_csv(rows))))
+    names = Predictor.load("tissue7-row-elimipl").card.label_space.names
+    for row, cells in zip(rows, table, strict=True):
+        assert cells["model"] == "tissue7-row-elimipl"
+        assert cells["sha256"] == row.sha256
+        if not row.refused:
+            assert sum(float(cells[f"p_{name}"]) for name in names) == pytest.approx(1)
+            assert float(cells[f"p_{row.label}"]) == pytest.approx(row.probability)
+            assert cells["trusted"] == str(row.trusted)
+
+
+def test_a_large_picture_gets_the_answer_that_explore_gives_at_first(rows):
+    large = next(sample for sample in list_samples() if sample.id == "restained-section")
+    image = large.load()
+    row = next(row for row in rows if row.sha256 == large.sha256)
+    assert row.field_of_view == (144, 144, 224, 224)
+    assert "the model read 224 × 224 px in its middle, left 144, top 144" in row.notes
+    view = View(image.tile(144, 144, 224), 144, 144, image)
+    explored = analyse(view, None, Predictor.load("tissue7-row-elimipl"), np.ones(7, bool))
+    assert row.probabilities == dict(
+        zip(explored.labels.names, explored.prediction.probabilities.tolist(), strict=True)
+    )
+    assert row.in_scope == explored.verdict.in_scope
+
+
+def test_explore_shows_the_same_answer_for_the_same_large_file(rows):
+    visit = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    visit.query_params.update({"sample": "restained-crypt", "generator": "row", "labels": "tissue7"})
+    visit.run()
+    name, data = GOOD[0]
+    visit.file_uploader(key="upload").set_value((name, data, "image/png")).run()
+    assert not visit.exception
+    words = " ".join(str(item.value) for kind in ("markdown", "subheader", "caption") for item in visit.get(kind))
+    assert rows[0].label in words
+    assert f"{rows[0].probability:.0%}" in words
+
+
+def test_names_that_carry_labels_are_compared_with_the_answers():
+    tile = GOOD[1][1]
+    named = [("TUM/a.png", tile), ("str-0001.png", tile), ("unlabelled.png", tile), ("NORM/b.png", b"broken")]
+    rows = classify_files(named, Predictor.load("tissue7-row-elimipl"), lambda _done: None)
+    assert [row.true_label for row in rows] == ["TUM", "STR", "", ""]
+    found = compared(rows)
+    assert found.files == found.matrix.to_numpy().sum() == 2
+    assert found.right == sum(row.label == row.true_label for row in rows[:2])
+    assert found.matrix.loc["TUM", rows[0].label] >= 1
+    assert compared(rows[1:]) is None
+
+
+def batch_page(**query: str) -> AppTest:
+    page = AppTest.from_file(ROOT / "app.py", default_timeout=120).switch_page("pages/batch.py")
+    page.query_params.update({"generator": "row", "labels": "tissue7", **query})
+    return page.run()
+
+
 def test_page_shows_a_table_and_the_counts():
-    page = AppTest.from_file(ROOT / "app.py", default_timeout=120).switch_page("pages/batch.py").run()
+    page = batch_page()
     assert not page.exception
     page.file_uploader(key="batch").set_value([(name, data, "image/png") for name, data in MIXED]).run()
     assert not page.exception
     assert any("3 of 4" in item.value for item in page.markdown)
-    assert len(page.dataframe[0].value) == 4
+    table = page.dataframe[0].value
+    assert len(table) == 4
+    assert table["thumbnail"][0].startswith("data:image/jpeg;base64,")
+    assert page.button(key="open").disabled
+
+
+def test_results_survive_a_visit_to_another_page_and_a_change_of_the_model():
+    page = batch_page()
+    page.file_uploader(key="batch").set_value([(name, data, "image/png") for name, data in MIXED]).run()
+    before = page.dataframe[0].value
+    page.switch_page("pages/doctor.py").run()
+    page.switch_page("pages/batch.py").run()
+    assert not page.exception
+    assert page.dataframe[0].value.equals(before)
+    page.segmented_control(key="method").set_value("demipl").run()
+    assert not page.exception
+    assert page.session_state["batch_kept"].rows[0].model == "tissue7-row-demipl"
+    page.button(key="forget-batch").click().run()
+    assert not page.dataframe
+    assert page.info
+
+
+def test_a_row_opens_in_explore():
+    page = batch_page()
+    page.file_uploader(key="batch").set_value([(name, data, "image/png") for name, data in MIXED]).run()
+    page.session_state["rows"] = {"selection": {"rows": [2], "columns": [], "cells": []}}
+    assert page.run().button(key="open").disabled  # that one was refused
+    page.session_state["rows"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
+    page.run().button(key="open").click().run()
+    assert not page.exception
+    assert page.session_state["address_page"] == "Explore"
+    sha256 = page.session_state["batch_kept"].rows[1].sha256
+    assert page.session_state["shown_kept"] == sha256
+    assert (page.session_state["generator"], page.session_state["labels"]) == ("row", "tissue7")
 
 
 def unlimited(model_id: str) -> Predictor:
@@ -64,6 +157,13 @@ def test_a_model_without_limits_says_not_checked():
     assert "3 not checked for that" in summary(3, 0, 0, 3)
 
 
-def test_a_model_with_limits_says_whether_they_hold(rows):
-    assert [row.in_scope for row in rows] == [False, False, None, False]  # re-stained pictures have computed colours
-    assert json.loads(batch_json(rows))[0]["in_scope"] is False
+def test_a_model_with_limits_says_whether_they_hold_and_gives_no_answer_where_not(rows):
+    assert [row.in_scope is None for row in rows] == [False, False, True, False]
+    assert json.loads(batch_json(rows))[0]["in_scope"] is rows[0].in_scope
+    flat = io.BytesIO()
+    Image.new("RGB", (224, 224), (200, 120, 180)).save(flat, "PNG")
+    (row,) = classify_files([("flat.png", flat.getvalue())], Predictor.load("tissue7-row-elimipl"), lambda _done: None)
+    assert (row.in_scope, row.trusted, row.declined) == (False, False, True)
+    table = batch_table([row])
+    assert table["answer"][0] == f"no answer ({row.label})"
+    assert "A typical pixel differs from its neighbours by 0 grey levels" in table["why"][0]

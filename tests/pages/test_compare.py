@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from elimipl.methods.networks import SUMMARIES as METHODS
+from elimipl.training.figure_two import NAMES, figure_two, median_bag
 from elimipl.training.trajectories import read_trajectories, recordings
 from tests.ui.figure_json import drawn_chart, numbers
+from ui.compare.choices import NEAREST_TO_THE_PAPER
+from ui.compare.texts import VERDICT_TITLES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,26 +19,55 @@ def page():
     return AppTest.from_file(ROOT / "app.py", default_timeout=120).switch_page("pages/compare.py").run()
 
 
-def test_first_visit_is_figure_two(page):
+def test_first_visit_is_the_median_bag_of_the_recording_nearest_to_figure_two(page):
     assert not page.exception
-    recorded = read_trajectories(recordings()["tissue-row"])
+    recorded = read_trajectories(recordings()[NEAREST_TO_THE_PAPER])
+    bag = median_bag(recorded, "DEMIPL", "ELIMIPL")
+    assert page.pills(key=f"compare_bag_{NEAREST_TO_THE_PAPER}").value == bag
     for side, method in (("side-0", "DEMIPL"), ("side-1", "ELIMIPL")):
-        true, _, _ = numbers(drawn_chart(page, f"{side}-bars")["data"][0]["y"])
-        assert true == pytest.approx(float(recorded.probabilities[recorded.method(method), -1, 0, recorded.labels[0]]))
+        true, *_ = numbers(drawn_chart(page, f"{side}-bars")["data"][0]["y"])
+        last = recorded.probabilities[recorded.method(method), -1, bag, recorded.labels[bag]]
+        assert true == pytest.approx(float(last))
         curves = drawn_chart(page, f"{side}-curves")["data"]
-        assert [trace["name"] for trace in curves] == ["true label", "average candidate", "average non-candidate"]
+        assert [trace["name"] for trace in curves] == list(NAMES)
         assert all(len(numbers(trace["x"])) == recorded.epochs + 1 for trace in curves)
+
+
+def test_it_says_whether_figure_two_holds_and_under_which_settings(page):
+    said = " ".join(item.value for item in (*page.markdown, *page.caption))
+    found = figure_two(read_trajectories(recordings()[NEAREST_TO_THE_PAPER]), "DEMIPL", "ELIMIPL")
+    assert VERDICT_TITLES[found.shown] in [item.value for item in page.subheader]
+    assert f"in {found.rises:.0%} of the bags" in said
+    assert "prints none of its values" in said
+    assert "average of the candidates without the true label" in said
+    assert "Preset “published”: ℓ1 sparsity, μ = 10, γ = 10, l = 512, T = 100" in said
+    assert "bag set “tissue7-row”" in said
+    for name in recordings():
+        assert f"| {read_trajectories(recordings()[name]).about.title} |" in said
+    panels = " ".join(item.body for item in page.get("html"))
+    assert panels.count("role='img'") == 14  # two of each class
 
 
 @pytest.mark.parametrize("name", sorted(recordings()))
 def test_every_recording_and_bag_can_be_looked_at(page, name):
+    page.selectbox(key="compare_left").set_value("MA")
     page.selectbox(key="compare_data").set_value(name).run()
-    for bag in range(len(read_trajectories(recordings()[name]).labels)):
+    recorded = read_trajectories(recordings()[name])
+    for bag in (0, len(recorded.labels) - 1):  # a bag is a row of the same tables
         page.session_state[f"compare_bag_{name}"] = bag
         page.run()
         assert not page.exception
         bars = drawn_chart(page, "all-methods")["data"]
-        assert bars[0]["x"] == list(METHODS)
+        assert bars[0]["x"] == list(recorded.about.methods)
+
+
+def test_a_method_that_was_not_recorded_gives_way(page):
+    page.selectbox(key="compare_data").set_value("tissue-row").run()
+    page.selectbox(key="compare_right").set_value("CE").run()
+    assert drawn_chart(page, "side-1-curves") != drawn_chart(page, "side-0-curves")
+    page.selectbox(key="compare_data").set_value(NEAREST_TO_THE_PAPER).run()
+    assert not page.exception
+    assert page.selectbox(key="compare_right").value == "ELIMIPL"
 
 
 def test_the_epoch_moves_bars_and_attention(page):
@@ -46,11 +77,10 @@ def test_the_epoch_moves_bars_and_attention(page):
     after = drawn_chart(page, "side-1-bars")["data"][0]["y"], drawn_chart(page, "side-1-attention")["data"][0]["y"]
     assert before[0] != after[0]
     assert before[1] != after[1]
-    page.selectbox(key="compare_right").set_value("CE").run()
-    assert drawn_chart(page, "side-1-curves") != drawn_chart(page, "side-0-curves")
 
 
 def test_train_it_here_trains_the_recorded_bags_with_another_seed(page):
+    page.selectbox(key="compare_data").set_value("tissue-row").run()
     page.number_input(key="live_seed").set_value(3)
     page.selectbox(key="live_method").set_value("MA+IN").run()
     page.button(key="live_start").click().run()

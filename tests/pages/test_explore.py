@@ -1,18 +1,29 @@
 """The Explore page without a browser: every sample × generator × label space, and what a person can do to it."""
 
+import base64
+import io
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from bag_generators import GENERATORS, generate
+from bag_generators import Bag, generate
+from bag_generators.field import field_size, is_large
+from bag_generators.tissue import phantom
 from bag_generators.tissue.samples import list_samples
-from elimipl.explain import without_instances
+from elimipl.cards.files import usable_models
+from elimipl.explain import contribution, single, without_instances
 from elimipl.predictor import Predictor
-from ui.explore.figures.heatmap import COLOUR_MAPS
-from ui.figures.score_scale import SCALES
+from ui.explore import texts
+from ui.explore.candidates import switch_clicked
+from ui.explore.maps import is_even, vote_layers, vote_shares
+from ui.explore.view_state import OF_A_CLASS
+from ui.figures.bars import PALE
+from ui.figures.map_colours import COLOUR_PAIRS
 from ui.frame.palette import LIGHT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,9 +47,9 @@ def figure(page: AppTest, key: str) -> dict:
 
 def decoded(values) -> np.ndarray:
     """Plotly sends arrays as lists or as base64 with a type."""
+    if isinstance(values, list) and values and isinstance(values[0], list):
+        return np.array([[np.nan if value is None else value for value in row] for row in values], dtype=float)
     if isinstance(values, dict):
-        import base64
-
         array = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
         return array.reshape([int(part) for part in values["shape"].split(",")]) if "shape" in values else array
     return np.array([np.nan if value is None else value for value in values], dtype=float)
@@ -52,26 +63,56 @@ def bars(page: AppTest) -> dict[str, float]:
     return shown
 
 
-@pytest.mark.parametrize("generator", list(GENERATORS))
-@pytest.mark.parametrize("space", ["tissue7", "lesion5"])
-def test_every_sample_gives_finite_and_aligned_figures(generator, space):
+def removed(page: AppTest):
+    """The control that lists the patches taken out; its key belongs to the bag at hand."""
+    if page.session_state["below"] != texts.WHAT_IF_TAB:
+        page.session_state["below"] = texts.WHAT_IF_TAB
+        page.run()
+    return next(item for item in page.multiselect if item.key.startswith("removed-"))
+
+
+def check_numbers_of_maps(predictor: Predictor, bag: Bag, painted: np.ndarray) -> None:
+    """Contributions sum to the logit, votes cover the patches once, and even attention paints nothing."""
+    prediction, votes, space = predictor.predict(bag), single(predictor, bag), predictor.card.label_space
+    logits = contribution(predictor, bag).sum(axis=0)
+    np.testing.assert_allclose(np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum(), prediction.raw)
+    assert vote_shares(bag, votes, space).sum() == pytest.approx(1)
+    winners = sum(np.isfinite(layer.cells).astype(int) for layer in vote_layers(bag, votes, space))
+    np.testing.assert_array_equal(winners, np.isfinite(bag.regions.grid(np.zeros(len(bag)))[2]))
+    if is_even(prediction.attention):
+        assert not np.isfinite(painted).any()
+
+
+@pytest.mark.parametrize("model", [card.id for card in usable_models()[0] if card.method == "elimipl"])
+def test_every_sample_gives_finite_and_aligned_figures(model):
+    predictor = Predictor.load(model)
+    generator, space = predictor.card.generator, predictor.card.label_space.id
     page = opened(generator=generator, labels=space, sample=next(iter(SAMPLES)))
-    predictor = Predictor.load(f"{space}-{generator}-elimipl")
     for sample in SAMPLES.values():
+        page.session_state["generator"], page.session_state["labels"] = generator, space
+        page.session_state["reads_drawings"] = sample.kind == "phantom"  # stay with this model
         page.selectbox(key="sample").set_value(sample.id).run()
         assert not page.exception
         assert sum(bars(page).values()) == pytest.approx(1)
         heatmap = next(trace for trace in figure(page, "overlay")["data"] if trace["type"] == "heatmap")
         x, y = decoded(heatmap["x"]), decoded(heatmap["y"])
-        image = sample.load()
-        if image.width >= 336:  # looked at through a field of view
-            continue
+        image, corner = sample.load(), (0, 0)
+        if is_large(image):  # looked at through a field of view
+            corner = (page.session_state["x"], page.session_state["y"])
+            image = image.tile(*corner, field_size(image))
+        assert (heatmap["zmin"], heatmap["zmax"]) == (-1, 1)
         bag = generate(generator, image, **predictor.card.generator_params)
+        check_numbers_of_maps(predictor, bag, decoded(heatmap["z"]))
         x_edges, y_edges, _ = bag.regions.grid(np.zeros(len(bag.features)))
-        np.testing.assert_array_equal(x, x_edges)
-        np.testing.assert_array_equal(y, y_edges)
+        np.testing.assert_array_equal(x, x_edges + corner[0])
+        np.testing.assert_array_equal(y, y_edges + corner[1])
         assert bars(page) == pytest.approx(
-            dict(zip(predictor.card.label_space.names, predictor.predict(bag).probabilities, strict=True))
+            {
+                name.replace("_", " "): value
+                for name, value in zip(
+                    predictor.card.label_space.names, predictor.predict(bag).probabilities, strict=True
+                )
+            }
         )
 
 
@@ -103,7 +144,7 @@ def test_removing_an_instance_equals_a_fresh_prediction_without_it():
     predictor = Predictor.load("tissue7-sbn-elimipl")
     bag = generate("sbn", SAMPLES["phantom-lym"].load(), **predictor.card.generator_params)
     before = bars(page)
-    page.pills(key="removed").set_value([2, 5]).run()
+    removed(page).set_value([2, 5]).run()
     expected = without_instances(predictor, bag, [2, 5]).probabilities
     assert bars(page) == pytest.approx(dict(zip(predictor.card.label_space.names, expected, strict=True)))
     ghost = next(trace for trace in figure(page, "class-bars")["data"] if trace["name"] == "before")
@@ -113,24 +154,47 @@ def test_removing_an_instance_equals_a_fresh_prediction_without_it():
 def test_removing_everything_removes_nothing():
     page = opened(sample="phantom-lym", generator="row", labels="tissue7")
     before = bars(page)
-    page.pills(key="removed").set_value(list(range(8))).run()
+    removed(page).set_value(list(range(8))).run()
     assert bars(page) == pytest.approx(before)
 
 
-@pytest.mark.parametrize("source", ["leave_one_out", "integrated_gradients"])
-def test_every_map_scale_and_colour_is_drawn(source):
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda page: page.selectbox(key="sample").set_value("phantom-tum"),
+        lambda page: page.slider(key="x").set_value(3),
+        lambda page: page.slider(key="y").set_value(3),
+        lambda page: page.segmented_control(key="generator").set_value("sift"),
+        lambda page: page.file_uploader(key="upload").set_value(("a.png", drawn_png(), "image/png")),
+    ],
+    ids=["sample", "x", "y", "generator", "upload"],
+)
+def test_removed_patches_never_leak(move):
+    """Another picture, field of view or generator starts whole: bars, ghosts and what is taken away."""
+    page = opened(sample="restained-section", generator="sbn", labels="tissue7")
+    removed(page).set_value([1, 2, 3]).run()
+    assert any(trace["name"] == "before" for trace in figure(page, "class-bars")["data"])
+    move(page).run()
+    assert not page.exception
+    assert removed(page).value == []
+    assert not any(trace["name"] == "before" for trace in figure(page, "class-bars")["data"])
+    assert sum(bars(page).values()) == pytest.approx(1)
+
+
+def drawn_png() -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(phantom.draw("STR", seed=5).pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("source", OF_A_CLASS)
+def test_every_map_and_colour_is_drawn(source):
     page = opened(sample="phantom-norm", generator="kmeansseg", labels="tissue7", map=source)
-    for scale in SCALES:
-        page.segmented_control(key="scale").set_value(scale).run()
-        assert not page.exception
     page.selectbox(key="map_class").set_value("TUM").run()
     assert "TUM" in json.dumps(figure(page, "overlay")["data"][0]["colorbar"]["title"])
-    page.segmented_control(key="map").set_value("attention").run()
-    for colours in COLOUR_MAPS:
-        page.selectbox(key="colours").set_value(colours).run()
+    for colours in COLOUR_PAIRS:
+        page.segmented_control(key="colours").set_value(colours).run()
         assert not page.exception
-    page.toggle(key="side_by_side").set_value(True).run()
-    assert figure(page, "original")["data"] == []
 
 
 def test_truth_of_phantoms_is_red_and_steelblue():
@@ -142,9 +206,15 @@ def test_truth_of_phantoms_is_red_and_steelblue():
 
 def test_field_of_view_moves_and_all_tiles_are_classified():
     page = opened(sample="restained-section", generator="row", labels="tissue7")
-    first = figure(page, "overlay")["layout"]["images"][0]["source"]
     page.slider(key="x").set_value(0).run()
-    assert figure(page, "overlay")["layout"]["images"][0]["source"] != first
+    shown = figure(page, "overlay")
+    frame = next(shape for shape in shown["layout"]["shapes"] if shape["type"] == "rect")
+    assert (frame["x0"], frame["x1"]) == (0, 224)
+    heatmap = next(trace for trace in shown["data"] if trace["type"] == "heatmap")
+    assert (decoded(heatmap["x"])[[0, -1]] == [0, 224]).all()
+    assert (decoded(heatmap["y"])[[0, -1]] == [144, 368]).all()
+    page.session_state["below"] = texts.TILES_TAB
+    page.run()
     page.button(key="classify-all").click().run()
     assert not page.exception
     filled = [trace for trace in figure(page, "overview")["data"] if trace.get("fill") == "toself"]
@@ -176,3 +246,74 @@ def test_upload_is_analysed():
     assert not page.exception
     assert not page.error
     assert sum(bars(page).values()) == pytest.approx(1)
+
+
+def test_an_upload_stays_in_the_gallery_after_a_sample_was_chosen():
+    page = opened()
+    page.file_uploader(key="upload").set_value(("mine.png", drawn_png(), "image/png")).run()
+    own = bars(page)
+    page.button(key="thumb-restained-crypt").click().run()
+    assert not page.exception
+    assert bars(page) != own
+    mine = next(item for item in page.button if item.label.startswith("upload "))
+    mine.click().run()
+    assert bars(page) == own
+    page.button(key="forget").click().run()
+    assert not any(item.label.startswith("upload ") for item in page.button)
+
+
+def test_a_click_on_a_bar_switches_its_candidate_label():
+    page = opened(sample="phantom-tum", labels="tissue7", generator="row")
+    space = Predictor.load("tissue7-row-elimipl").card.label_space
+    candidates = np.isin(space.names, SAMPLES["phantom-tum"].candidates)
+    chart = {"selection": {"points": [{"customdata": space.index("LYM")}]}}
+    with patch("ui.explore.candidates.st") as streamlit, patch("ui.frame.charts.st", streamlit):
+        streamlit.session_state = {"class-bars": chart}
+        switch_clicked("class-bars", space, candidates)
+        assert streamlit.session_state["candidates_tissue7"] == ["LYM", "NORM", "TUM"]
+        chart["selection"]["points"] = []  # a second click takes the selection away
+        switch_clicked("class-bars", space, candidates)
+        assert streamlit.session_state["candidates_tissue7"] == ["LYM", "NORM", "TUM"]
+        assert streamlit.session_state["candidates_from"] == "hand"
+    for key, value in (("candidates_from", "hand"), ("candidates_tissue7", ["LYM", "NORM", "TUM"])):
+        page.session_state[key] = value
+    page.run()
+    trace = next(trace for trace in figure(page, "class-bars")["data"] if trace["name"] == "candidate")
+    assert trace["y"] == ["LYM", "NORM", "TUM"]
+    assert not page.warning
+
+
+def test_a_failed_check_is_no_answer_with_its_reason_and_pale_bars():
+    page = opened(sample="phantom-muc", generator="deep", labels="tissue7")
+    assert any(item.value == texts.NO_ANSWER for item in page.subheader)
+    assert any("would say" in item.value for item in page.markdown)
+    assert {trace["marker"]["opacity"] for trace in figure(page, "class-bars")["data"]} == {PALE}
+    assert figure(page, "overlay")["data"]
+
+
+def test_the_smallest_set_that_flips_is_removed_and_the_label_changes():
+    page = opened(sample="phantom-tum", generator="sift", labels="tissue7", below=texts.WHAT_IF_TAB)
+    before = max(bars(page), key=bars(page).get)
+    page.button(key="flip").click().run()
+    assert not page.exception
+    taken = removed(page).value
+    assert bool(taken) == (max(bars(page), key=bars(page).get) != before)
+    assert any("Smallest set found" in item.value or "No set" in item.value for item in page.caption)
+
+
+def test_settings_of_the_map_survive_reruns_and_other_pictures():
+    page = opened(sample="phantom-tum", generator="row", labels="tissue7")
+    page.segmented_control(key="map").set_value("vote").run()
+    page.slider(key="opacity").set_value(0.4).run()
+    page.selectbox(key="sample").set_value("phantom-lym").run()
+    painted = [trace for trace in figure(page, "overlay")["data"] if trace["type"] == "heatmap"]
+    assert len(painted) == 7
+    assert {trace["opacity"] for trace in painted} == {0.4}
+    page.button(key="hide").click().run()
+    assert not any(trace["type"] == "heatmap" for trace in figure(page, "overlay")["data"])
+
+
+@pytest.mark.parametrize("tab", [texts.TRUST_TAB, texts.SUM_TAB, texts.BAG_TAB])
+def test_every_tab_opens(tab):
+    page = opened(sample="phantom-tum", generator="sift", labels="tissue7", below=tab)
+    assert not page.error

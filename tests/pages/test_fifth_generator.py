@@ -14,7 +14,6 @@ from bag_generators import register
 from bag_generators.registry import unregister
 from bag_generators.tissue.phantom import draw
 from tests.bag_generators.quadrants import GENERATOR
-from ui.lesson.plan import load_lesson
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,7 +46,7 @@ def drawn(visit: AppTest, key: str) -> dict:
 def test_explore_says_that_no_model_reads_it_and_shows_the_bag():
     visit = opened(generator="Quadrants", sample="Tumour (phantom)")
     assert any("No model for this generator" in item.value for item in visit.warning)
-    assert any("4 instances × 3 features" in item.label for item in visit.expander)
+    assert any("4 instances × 3 features" in item.value for item in visit.caption)
     assert drawn(visit, "bag-alone")["data"][0]["name"] == "outlines"
 
 
@@ -58,7 +57,7 @@ def test_batch_says_that_no_model_reads_it():
 
 def test_the_generators_page_shows_and_follows_it():
     visit = opened("pages/generators.py", sample="Tumour (phantom)", follow="Quadrants", instance="2")
-    assert any("five ways" in item.value for item in visit.markdown)
+    assert any("six ways" in item.value for item in visit.markdown)
     assert visit.segmented_control(key="follow").value == "quadrants"
     heat = next(trace for trace in drawn(visit, "map-quadrants")["data"] if trace["type"] == "heatmap")
     assert heat["zmin"] == 0
@@ -67,15 +66,10 @@ def test_the_generators_page_shows_and_follows_it():
     assert any("It stands out in" in item.value for item in visit.caption)
 
 
-@pytest.mark.parametrize("step", [step.id for step in load_lesson()])
-def test_the_lesson_cuts_with_it(step):
-    visit = opened("pages/lesson.py", step=step, cut="Quadrants")
-    assert visit.segmented_control(key="cut").value == "quadrants"
-
-
-def test_the_lesson_says_where_nothing_was_recorded():
-    visit = opened("pages/lesson.py", step="attention", cut="Quadrants", bags="Your picture")
-    assert any("No training on bags of Quadrants was recorded" in item.value for item in visit.info)
+@pytest.mark.parametrize("step", ["picture", "both", "attention"])
+def test_the_lesson_cuts_a_drawing_with_it(step):
+    visit = opened("pages/lesson.py", step=step, kind="drawn", cut="quadrants")
+    assert visit.segmented_control(key="cut-widget").value == "quadrants"
 
 
 @pytest.mark.parametrize("page", ["pages/compare.py", "pages/results.py", "pages/train.py", "pages/doctor.py"])

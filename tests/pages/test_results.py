@@ -26,37 +26,51 @@ def add(records: Records, cell: Cell, accuracies: list[float]) -> None:
         records.add(cell, Config(), {"sha256": ""}, index, kept | {"notes": [f"{cell.method} says so."]})
 
 
-@pytest.fixture
-def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Records:
-    """Few results in the place of those that are installed."""
-    monkeypatch.setattr(choices, "RESULTS_FILE", tmp_path / "benchmark.json")
-    found = Records(tmp_path / "benchmark.json")
+@pytest.fixture(scope="module")
+def results_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Few results."""
+    path = tmp_path_factory.mktemp("results") / "benchmark.json"
+    found = Records(path)
     for r in (1, 2):
         add(found, Cell("birdsong", r, "ELIMIPL"), [0.70, 0.71, 0.72, 0.70, 0.71, 0.72])
         add(found, Cell("birdsong", r, "DEMIPL"), [0.60, 0.60, 0.60, 0.60, 0.60, 0.60])
     add(found, Cell("lesion5-row", 0, "RC-Mean"), [0.4])
     failed = Cell("birdsong", 1, "MIPLGP")
     found.add_failure(failed, Config(), {"sha256": ""}, 3, "Memory ran out.")
-    return found
+    return path
+
+
+@pytest.fixture
+def records(results_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few results in the place of those that are installed."""
+    monkeypatch.setattr(choices, "RESULTS_FILE", results_file)
+
+
+@pytest.fixture(scope="module")
+def opened(results_file: Path) -> AppTest:
+    """The page of few results as it opens, for tests that only look at it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choices, "RESULTS_FILE", results_file)
+        return open_page()
 
 
 def markdown(page: AppTest) -> str:
     return "\n".join(item.value for item in page.markdown)
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_every_table_of_the_installed_results_can_be_looked_at(view: str) -> None:
+def test_every_table_of_the_installed_results_can_be_looked_at() -> None:
     page = open_page()
-    page.selectbox(key="results_view").set_value(view).run()
-    assert not page.exception
-    data = page.selectbox(key=f"results_data_{view.replace(' ', '')}")
-    shown = drawn_chart(page, "results-bars")["layout"]["yaxis"]["ticktext"]
-    assert [name.removesuffix(" (not run)") for name in shown] == list(VIEWS[view].methods)
-    assert data.value in VIEWS[view].data
+    for view in VIEWS:
+        page.selectbox(key="results_view").set_value(view).run()
+        assert not page.exception, view
+        data = page.selectbox(key=f"results_data_{view.replace(' ', '')}")
+        shown = drawn_chart(page, "results-bars")["layout"]["yaxis"]["ticktext"]
+        assert [name.removesuffix(" (not run)") for name in shown] == list(VIEWS[view].methods), view
+        assert data.value in VIEWS[view].data, view
 
 
-def test_data_with_runs_comes_first_and_bars_are_its_means(records: Records) -> None:
-    page = open_page()
+def test_data_with_runs_comes_first_and_bars_are_its_means(opened: AppTest) -> None:
+    page = opened
     assert page.selectbox(key="results_data_table2").value == "birdsong"
     assert page.selectbox(key="results_data_table2").options == ["Birdsong", "MNIST", "FMNIST"]
     bars = next(trace for trace in drawn_chart(page, "results-bars")["data"] if trace["name"] == "learns from bags")
@@ -64,7 +78,7 @@ def test_data_with_runs_comes_first_and_bars_are_its_means(records: Records) -> 
     assert any("Accuracy on Birdsong, r = 1" in heading.value for heading in page.subheader)
 
 
-def test_choosing_r_and_methods_changes_the_figures_and_the_table(records: Records) -> None:
+def test_choosing_r_and_methods_changes_the_figures_and_the_table(records: None) -> None:
     page = open_page()
     page.session_state["results_r_table2"] = 2
     page.session_state["results_methods_table2"] = ["DEMIPL", "RC-Mean"]
@@ -78,29 +92,29 @@ def test_choosing_r_and_methods_changes_the_figures_and_the_table(records: Recor
     assert "Choose at least one method." in [item.value for item in page.info]
 
 
-def test_the_table_marks_what_is_below_the_paper(records: Records) -> None:
-    table = open_page().dataframe[0].value.set_index(["r", "Method"])
+def test_the_table_marks_what_is_below_the_paper(opened: AppTest) -> None:
+    table = opened.dataframe[0].value.set_index(["r", "Method"])
     assert table.loc[(1, "ELIMIPL"), "Ours"] == ".710±.008"
     assert table.loc[(1, "ELIMIPL"), "Paper"] == ".771±.018"
     assert table.loc[(1, "ELIMIPL"), "Mark"] == "below"
     assert table.loc[(3, "MIPLGP"), "Ours"] == "not run"
 
 
-def test_failures_and_remarks_are_told(records: Records) -> None:
-    told = markdown(open_page())
+def test_failures_and_remarks_are_told(opened: AppTest) -> None:
+    told = markdown(opened)
     assert "**MIPLGP**, r = 1, split 3 failed: Memory ran out." in told
     assert "**ELIMIPL**: ELIMIPL says so." in told
 
 
-def test_claims_are_told_in_sentences(records: Records) -> None:
-    page = open_page()
+def test_claims_are_told_in_sentences(opened: AppTest) -> None:
+    page = opened
     (claim, growing) = page.expander
     assert claim.label == "ELIMIPL is more accurate than DEMIPL: holds in 2 of 2"
     assert "**Birdsong**: ELIMIPL − DEMIPL, r = 1: +.110 (the paper: +.027) over 6 splits" in markdown(page)
     assert "open in 1 of 1" in growing.label
 
 
-def test_memory_instead_of_time(records: Records) -> None:
+def test_memory_instead_of_time(records: None) -> None:
     page = open_page()
     page.session_state["results_cost"] = "peak_mb"
     page.run()
@@ -111,7 +125,7 @@ def test_memory_instead_of_time(records: Records) -> None:
     assert "This was not recorded for these runs." in [item.value for item in page.caption]
 
 
-def test_tissue_says_that_the_papers_numbers_are_about_other_tiles(records: Records) -> None:
+def test_tissue_says_that_the_papers_numbers_are_about_other_tiles(records: None) -> None:
     page = open_page()
     page.selectbox(key="results_view").set_value("table 3").run()
     assert not page.exception
@@ -120,13 +134,13 @@ def test_tissue_says_that_the_papers_numbers_are_about_other_tiles(records: Reco
     assert "Difference" not in page.dataframe[0].value.columns
 
 
-def test_curves_are_drawn_for_methods_that_were_run(records: Records) -> None:
-    curves = drawn_chart(open_page(), "results-curves")["data"]
+def test_curves_are_drawn_for_methods_that_were_run(opened: AppTest) -> None:
+    curves = drawn_chart(opened, "results-curves")["data"]
     assert [trace["name"] for trace in curves] == ["ELIMIPL", "the paper", "DEMIPL", "the paper"]
     np.testing.assert_allclose(numbers(curves[0]["x"]), [1, 2])
 
 
-def test_a_table_of_which_nothing_was_run_shows_the_paper(records: Records) -> None:
+def test_a_table_of_which_nothing_was_run_shows_the_paper(records: None) -> None:
     page = open_page()
     page.selectbox(key="results_view").set_value("table 5").run()
     page.selectbox(key="results_data_table5").set_value("mnist").run()
@@ -136,12 +150,15 @@ def test_a_table_of_which_nothing_was_run_shows_the_paper(records: Records) -> N
     assert len(page.get("plotly_chart")) == 1
 
 
-def test_figure_four_stands_beside_what_the_paper_sees_in_it(records: Records) -> None:
+def test_figure_four_stands_beside_what_the_paper_sees_in_it(records: None) -> None:
     page = open_page()
     page.selectbox(key="results_view").set_value("figure 4").run()
     assert not page.exception
     assert "at every r. *Not all of them have been run here.*" in markdown(page)
     assert "*Here not all r have been run.*" in markdown(page)
+    moved = json.loads(page.get("bidi_component")[0].proto.json)
+    assert [slider["key"] for slider in moved["sliders"]] == ["results_r"]
+    assert {"ELIMIPL", "DEMIPL"} <= {one["name"] for one in moved["panels"][0]["series"]}
 
 
 def test_without_results_one_sentence_says_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

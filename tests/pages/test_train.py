@@ -64,34 +64,40 @@ def test_a_run_ends_in_curves_weights_and_a_model_for_the_explore_page(page):
     page.segmented_control(key="model_origin").set_value("trained").run()
     assert not page.exception
     assert page.selectbox(key="trained_sbn").value == "mine-1-phantoms-sbn-elimipl"
+    assert page.selectbox(key="trained_sbn").options == ["mine-1-phantoms-sbn-elimipl: ELIMIPL on drawn phantoms, SBN"]
     assert "on drawn phantoms" in told(page)
+    for other in ("pages/batch.py", "pages/slide.py", "app.py"):
+        page.switch_page(other).run()
+        assert "This model has learned from drawn phantoms only." in told(page), other
     page.selectbox(key="sample").set_value("restained-crypt").run()
-    assert "drawn phantoms only" in page.warning[0].value  # real tissue is never in the scope of drawings
+    assert "No answer" in [item.value for item in page.subheader]  # real tissue is never in the scope of drawings
+    assert any("drawn phantoms only" in item.value for item in page.markdown)
     page.selectbox(key="sample").set_value("phantom-tum").run()
     assert not page.exception
-    assert "drawn phantoms only" in " ".join([told(page), *(item.value for item in page.warning)])
+    assert "drawn phantoms only" in " ".join([told(page), *(item.value for item in page.markdown)])
     page.segmented_control(key="generator").set_value("row").run()
     assert not page.exception  # no model of this visit reads rows: the shipped ones answer
 
 
-@pytest.mark.parametrize("method", SUMMARIES)
-def test_every_method_trains(page, method):
+def test_every_method_trains(page):
     page.segmented_control(key="train_data").set_value("digits").run()
-    page.selectbox(key="train_method").set_value(method).run()
-    progress = start(page)
-    assert progress.state == "done"
-    assert page.session_state["train_run"].plan.config.method == ("demipl" if method == "DEMIPL" else "elimipl")
+    for method in SUMMARIES:
+        page.selectbox(key="train_method").set_value(method).run()
+        assert start(page, epochs=2).state == "done"
+        run = page.session_state["train_run"]
+        assert run.plan.config.method == ("demipl" if method == "DEMIPL" else "elimipl")
+        assert run.plan.title == f"{method} on digits"
 
 
-@pytest.mark.parametrize("generator", ["row", "kmeansseg", "sift"])
-def test_tissue_tiles_train_with_a_crowd(page, generator):
+def test_tissue_tiles_train_with_a_crowd(page):
     page.segmented_control(key="train_data").set_value("tissue7").run()
-    page.segmented_control(key="train_generator").set_value(generator)
     page.segmented_control(key="train_candidates").set_value("crowd").run()
-    progress = start(page, epochs=2)
-    assert progress.state == "done"
-    assert progress.trained.predictor.card.training_data.licence == "CC BY 4.0"
-    assert 1.9 < progress.trained.predictor.card.candidates.average_size < 2.3
+    for generator in ("row", "kmeansseg"):  # bags of one size and of several
+        page.segmented_control(key="train_generator").set_value(generator).run()
+        card = start(page, epochs=2).trained.predictor.card
+        assert card.generator == generator
+        assert card.training_data.licence == "CC BY 4.0"
+        assert 1.9 < card.candidates.average_size < 2.3
 
 
 def test_a_second_run_has_its_own_settings_and_name(page):
@@ -116,7 +122,8 @@ def test_a_bag_file_of_ones_own(page, tmp_path):
     assert start(page).trained.predictor.card.candidates.scheme == "as in the data set"
 
 
-def test_a_zip_of_class_folders(page):
+def class_folders():
+    """A zip of twelve pictures in three class folders, and one that is none."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for number in range(12):
@@ -126,9 +133,64 @@ def test_a_zip_of_class_folders(page):
             Image.fromarray(pixels.astype(np.uint8)).save(picture, "PNG")
             archive.writestr(f"{name}/{number}.png", picture.getvalue())
         archive.writestr("dog/broken.png", b"no picture")
-    upload(page, "mine.zip", buffer.getvalue())
+    return buffer.getvalue()
+
+
+def visit(visitor):
+    """The page as a browser finds it that comes with this visitor's cookie."""
+    page = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+    page.session_state["visitor"] = visitor
+    return page.switch_page("pages/train.py").run()
+
+
+def test_own_pictures_in_three_clicks_are_there_after_a_look_at_explore_and_a_reload():
+    page = visit("somebody")
+    clicks = [
+        page.segmented_control(key="train_data").set_value("own").run,
+        lambda: (
+            page.file_uploader(key="train_upload").set_value(("mine.zip", class_folders(), "application/zip")).run()
+        ),
+        lambda: page.button(key="start").click().run(),
+    ]
+    for click in clicks:
+        click()
+        assert not page.exception
+    run = page.session_state["train_run"]
+    assert run.plan.title == "ELIMIPL on mine.zip, SBN"
     assert "1 picture left out" in " ".join(item.value for item in page.warning)
-    assert start(page).trained.predictor.card.label_space.names == ("cat", "dog", "owl")
+    run.join(120)
+    page.run()
+    assert "**ELIMIPL on mine.zip, SBN**. Done: 60 epochs" in told(page)
+    model = run.progress.trained.predictor.card
+    assert model.label_space.names == ("cat", "dog", "owl")
+    assert model.training_data.name == "ELIMIPL on mine.zip, SBN"
+
+    page.switch_page("app.py").run()
+    page.switch_page("pages/train.py").run()
+    assert "**mine.zip** is still here" in told(page)
+    assert "12 bags of 9 instances" in told(page)
+    assert page.session_state["train_run"] is run
+    run.watched_by(lambda: False)  # the tab is closed
+
+    again = visit("somebody")
+    again.segmented_control(key="train_data").set_value("own").run()
+    assert "**mine.zip** is still here" in told(again)
+    assert again.session_state["train_run"] is run
+    assert "**ELIMIPL on mine.zip, SBN**. Done: 60 epochs" in told(again)
+    explore = AppTest.from_file(ROOT / "app.py", default_timeout=120)  # a reload of the Explore page
+    explore.session_state["visitor"] = "somebody"
+    explore.session_state["generator"] = "sbn"
+    explore.session_state["model_origin"] = "trained"
+    explore.run()
+    assert explore.selectbox(key="trained_sbn").options == [f"{model.id}: ELIMIPL on mine.zip, SBN"]
+
+    stranger = visit("somebody else")
+    stranger.segmented_control(key="train_data").set_value("own").run()
+    assert "still here" not in told(stranger)
+    assert "train_run" not in stranger.session_state
+    again.button(key="train_forget").click().run()
+    assert "Upload" in again.info[0].value
+    assert "still here" not in told(again)
 
 
 @pytest.mark.parametrize(
@@ -172,3 +234,19 @@ def test_a_registered_loss_and_method_are_offered_and_train():
     finally:
         LOSSES.unregister("pull")
         METHODS.unregister("Narrow")
+
+
+def test_what_if_draws_a_curve_at_every_change_and_keeps_the_ones_before(page):
+    page.button(key="what_if_start").click().run()
+    for r in (1, 4):
+        page.slider(key="train_false_labels").set_value(r).run()
+        run = page.session_state["what_if_run"]
+        assert run.plan.title == f"ELIMIPL, 4 of 16 patches, r = {r}"
+        run.join(120)
+        page.run()
+        assert not page.exception
+        assert f"r = {r}**" in told(page)
+        assert "with an AUROC of 0." in told(page)
+    first, second, *_ = drawn_chart(page, "what-if")["data"]
+    assert len(first["y"]) == len(second["y"]) == 30
+    assert first["y"][-1] > second["y"][-1]  # four of five false labels leave little to learn from

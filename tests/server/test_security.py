@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
 
 from benchmarks.bench_load import tile_png
 from scripts.running_app import running_app
 from scripts.simulated_visitor import XSRF_COOKIE, Visitor, put_file, visiting, xsrf_token
+from tests.server.opening import opening
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
@@ -131,23 +131,6 @@ def _send_endlessly(connection: http.client.HTTPConnection) -> int:
     connection.sock.settimeout(60)
     assert connection.getresponse().status == 413
     return sent
-
-
-def opening(address: str, **headers: str) -> str:
-    """“open”, or how the server refused to open a WebSocket."""
-
-    async def ask() -> str:
-        origin = headers.pop("Origin", None)
-        port = urlsplit(address).port
-        connection = socket.create_connection(("127.0.0.1", port))
-        host = headers.pop("Host", f"localhost:{port}")
-        try:
-            async with connect(f"ws://{host}/_stcore/stream", origin=origin, sock=connection, proxy=None):
-                return "open"
-        except InvalidStatus as refusal:
-            return str(refusal.response.status_code)
-
-    return visiting(ask())
 
 
 def test_pages_of_other_sites_open_no_websocket(served):

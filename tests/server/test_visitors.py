@@ -1,5 +1,6 @@
 """Several visitors at one server: each sees its own picture, result, map and file, whatever the others do."""
 
+import asyncio
 import hashlib
 import json
 
@@ -31,7 +32,7 @@ def test_a_file_waits_to_be_fetched_though_others_go_on_working(served):
                 await other.choose("generator", generator)
             return await visitor.fetch(url)
 
-    assert json.loads(visiting(visit()))["bag"]["generator"] == "sbn"
+    assert json.loads(visiting(visit()))["bag"]["generator"] == "deep"
 
 
 def test_the_picture_taken_away_is_the_map_that_is_shown(served):
@@ -47,6 +48,55 @@ def test_the_picture_taken_away_is_the_map_that_is_shown(served):
     attention, influence, again = visiting(visit())
     assert attention != influence
     assert attention == again
+
+
+def test_a_reload_keeps_the_training_and_nobody_else_gets_it(served):
+    async def visit() -> tuple[bool, bool, str]:
+        async with Visitor(served.address, "train") as before:
+            await before.run("train_epochs=500")
+            await before.click("start")
+            assert "stop" in before.elements
+        after, stranger = Visitor(served.address, "train"), Visitor(served.address, "train")
+        after.xsrf = before.xsrf
+        async with after, stranger:
+            await stranger.run("train_epochs=500")
+            for _ in range(50):  # until the server has noticed that the tab was closed
+                await after.run("train_epochs=500")
+                if "stop" in after.elements:
+                    break
+                await asyncio.sleep(0.1)
+            found, not_found = "stop" in after.elements, "stop" in stranger.elements
+            await after.click("stop")
+            while "stop" in after.elements and served.process.poll() is None:
+                await asyncio.sleep(0.1)
+                await after.run("train_epochs=500")
+            return found, not_found, " ".join(after.texts)
+
+    found, found_by_stranger, said = visiting(visit())
+    assert found
+    assert not found_by_stranger
+    assert "Stopped " in said
+
+
+def test_two_hundred_changes_of_the_page_by_one_visitor(served):
+    pages = ["", "batch", "generators", "results", "compare", "doctor", "train", "lesson"]
+
+    async def visit() -> int:
+        async with Visitor(served.address) as visitor:
+            await visitor.run()
+            for number in range(200):  # the next change comes while the page is still running
+                visitor.page = pages[number % len(pages)]
+                await visitor.ask_to_run()
+            visitor.page = ""
+            await visitor.run()
+            while "upload" not in visitor.elements:  # answers to changes before the last one
+                await visitor.run()
+            return len(visitor.elements)
+
+    before = len(served.log.read_text(encoding="utf-8"))
+    assert visiting(visit()) > 3
+    assert "Traceback" not in served.log.read_text(encoding="utf-8")[before:]
+    assert served.process.poll() is None
 
 
 def test_the_log_tells_of_the_visits_in_lines_of_json(served):

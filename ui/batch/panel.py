@@ -1,30 +1,35 @@
-"""The Batch page's widgets: files in, a table and its downloads out."""
+"""The Batch page's widgets: files in, a table, its downloads and a way to Explore out."""
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from bag_generators import InputError, load
 from bag_generators.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
 from elimipl.predictor import Predictor
 from ui.batch import texts
-from ui.batch.rows import BatchRow, batch_csv, batch_json, batch_table, classify_files
+from ui.batch.kept import Batch, classified, forget_batch, kept_batch
+from ui.batch.tables import batch_csv, batch_json, batch_table, compared
+from ui.frame import choices
 from ui.frame import texts as shared
 from ui.frame.download import download_button
+from ui.frame.handover import open_in_explore
 from ui.frame.log import model_name
+from ui.frame.page import show_error
 
 
 def choose_files() -> list[UploadedFile]:
     """The chosen files, as far as they stay within the limits."""
+    folder = choices.switch(texts.FOLDER_LABEL, "folder", help=texts.FOLDER_HELP)
     uploads = st.file_uploader(
         texts.UPLOAD_LABEL,
         type=list(extensions()),
-        accept_multiple_files=True,
+        accept_multiple_files="directory" if folder else True,
         help=shared.UPLOAD_HELP,
-        key="batch",
+        key="batch-folder" if folder else "batch",
     )
-    if not uploads:
-        st.info(texts.EMPTY, icon=":material/upload_file:")
     sizes = accumulate(upload.size for upload in uploads[:MOST_BATCH_FILES])
     within = sum(size <= MOST_BATCH_BYTES for size in sizes)
     if within < len(uploads):
@@ -36,37 +41,90 @@ def choose_files() -> list[UploadedFile]:
     return uploads[:within]
 
 
-def show_rows(files: list[UploadedFile], predictor: Predictor) -> None:
-    """Classify (once per set of files and model) and show what became of each."""
-    rows = _classified(files, predictor)
+def show_batch(uploads: Sequence[UploadedFile], predictor: Predictor) -> None:
+    """Classify (once per set of files and model) and show what became of each; without files, of those before."""
+    kept = kept_batch()
+    if uploads:
+        files = [(upload.name, upload.getvalue()) for upload in uploads]
+        batch = _with_progress([upload.file_id for upload in uploads], files, predictor)
+    elif kept is not None and kept.files and kept.model_sha256 != predictor.card.sha256:
+        files = list(kept.files)
+        batch = _with_progress(kept.made_of[1:], files, predictor)
+    elif kept is not None:
+        batch, files = kept, list(kept.files)
+    else:
+        st.info(texts.EMPTY, icon=":material/upload_file:")
+        return
+    _show_rows(batch, files, predictor, still_chosen=bool(uploads))
+
+
+def _with_progress(ids: Sequence[str], files: list[tuple[str, bytes]], predictor: Predictor) -> Batch:
+    bar = st.progress(0.0, text=shared.CLASSIFYING)
+    batch = classified(
+        ids, files, predictor, lambda done: bar.progress(done / len(files), text=f"{done} of {len(files)} files")
+    )
+    bar.empty()
+    return batch
+
+
+def _show_rows(batch: Batch, files: list[tuple[str, bytes]], predictor: Predictor, still_chosen: bool) -> None:
+    rows = batch.rows
     refused = sum(bool(row.refused) for row in rows)
     doubtful = sum(row.in_scope is False for row in rows)
     unchecked = sum(row.in_scope is None and not row.refused for row in rows)
-    st.markdown(texts.summary(len(rows), refused, doubtful, unchecked))
-    st.dataframe(
-        batch_table(rows),
-        hide_index=True,
-        key="rows",
-        column_config={"probability": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)},
-        alt=f"What became of {len(rows)} files.",
-    )
+    st.markdown(texts.summary(len(rows), refused, doubtful, unchecked, sum(bool(row.trusted) for row in rows)))
+    if not still_chosen:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(texts.KEPT)
+            st.button(texts.FORGET, key="forget-batch", on_click=forget_batch, type="tertiary")
+    chosen = _show_table(batch)
     with st.container(horizontal=True):
+        _offer_explore(batch, files, chosen)
         facts = model_name(predictor.card)
         download_button("CSV", lambda: batch_csv(rows), "elimipl-batch.csv", "text/csv", facts)
         download_button("JSON", lambda: batch_json(rows), "elimipl-batch.json", "application/json", facts)
+    _show_comparison(batch)
 
 
-def _classified(files: list[UploadedFile], predictor: Predictor) -> list[BatchRow]:
-    made_of = (predictor.card.sha256, *(file.file_id for file in files))
-    kept = st.session_state.get("batch_rows")
-    if kept is None or kept[0] != made_of:
-        bar = st.progress(0.0, text=shared.CLASSIFYING)
-        rows = classify_files(
-            [(file.name, file.getvalue()) for file in files],
-            predictor,
-            lambda done: bar.progress(done / len(files), text=f"{done} of {len(files)} files"),
-        )
-        bar.empty()
-        kept = (made_of, rows)
-        st.session_state["batch_rows"] = kept
-    return kept[1]
+def _show_table(batch: Batch) -> int | None:
+    """The table; the number of the row that a person chose."""
+    columns = {name: st.column_config.Column(title) for name, title in texts.COLUMNS.items()} | {
+        "thumbnail": st.column_config.ImageColumn(texts.COLUMNS["thumbnail"], width="small"),
+        "probability": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+    }
+    event = st.dataframe(
+        batch_table(batch.rows),
+        hide_index=True,
+        key="rows",
+        row_height=52,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=columns,
+        alt=f"What became of {len(batch.rows)} files.",
+    )
+    rows = event["selection"]["rows"]
+    return rows[0] if rows and rows[0] < len(batch.rows) else None
+
+
+def _offer_explore(batch: Batch, files: list[tuple[str, bytes]], chosen: int | None) -> None:
+    usable = chosen is not None and bool(files) and not batch.rows[chosen].refused
+    opened = st.button(
+        texts.OPEN_LABEL, icon=":material/biotech:", key="open", disabled=not usable, help=texts.OPEN_HELP
+    )
+    if not opened or chosen is None or not usable:
+        return
+    try:
+        image = load(files[chosen][1], batch.rows[chosen].sha256)
+    except InputError as error:  # it was read once, but the computer may have run out of memory since
+        show_error(error)
+        return
+    open_in_explore(image, texts.opened_title(image.sha256))
+
+
+def _show_comparison(batch: Batch) -> None:
+    found = compared(batch.rows)
+    if found is None:
+        return
+    st.subheader(texts.COMPARISON_HEADING, divider="gray")
+    st.markdown(texts.comparison(found.files, found.right, found.trusted, found.trusted_right))
+    st.dataframe(found.matrix, width="content", key="confusion", alt=texts.COMPARISON_HEADING)

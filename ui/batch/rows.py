@@ -1,43 +1,52 @@
 """Many pictures at once: one answer or one reason for each, never a stop."""
 
-import csv
 import hashlib
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import pandas as pd
-
-from bag_generators import InputError, generate, load
+from bag_generators import InputError, TissueImage, generate, load
 from bag_generators.errors import printable
-from bag_generators.tissue.quality import measure
+from bag_generators.field import FieldOfView, first_field, is_large
+from bag_generators.tissue.quality import measure_for
+from elimipl.answer import Answer, answer
 from elimipl.data.pictures import PHANTOMS
-from elimipl.predictor import Predictor
-from elimipl.scope import DRAWINGS_ONLY, judge
+from elimipl.predictor import Prediction, Predictor
+from elimipl.scope import DRAWINGS_ONLY
+from ui.batch.names import label_in
+from ui.figures.tissue import display_copy
 from ui.frame.log import model_name, picture_name, timed
 from ui.frame.texts import NOT_CHECKED
 
 SHOWN_NAME = 80
-# What a spreadsheet may pass over at the beginning of a cell: blanks, and characters that nobody sees.
-UNSEEN = (
-    r"[\s\x00-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffd\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
-)
-# Where a cell begins: at the beginning, and for a spreadsheet that parts cells by semicolons after each of those.
-FORMULA_START = re.compile(rf"(^|;)({UNSEEN})(?=[=+\-@＝＋－＠])")
+THUMBNAIL = 64  # px
 
 
 @dataclass(frozen=True)
 class BatchRow:
-    """What became of one file."""
+    """What became of one file; where it was refused, only the reason is there."""
 
     file: str
+    sha256: str = ""
+    model: str = ""
+    true_label: str = ""
+    """As the names of the file and its folders say; empty where they don't."""
     label: str = ""
     probability: float | None = None
+    label_set: tuple[str, ...] | None = None
+    """The labels that are possible; None where that was not calibrated."""
+    declined: bool | None = None
+    """Whether there is no answer: a check of the picture failed, or no label or all of them are possible."""
+    trusted: bool | None = None
     in_scope: bool | None = None
     """None for a file that was refused, and where the model came without limits to check by."""
+    probabilities: dict[str, float] = field(default_factory=dict)
+    field_of_view: tuple[int, int, int, int] | None = None
+    """Left, top, width and height of what the model read, in pixels of the picture."""
+    microns_per_pixel: float | None = None
     notes: str = ""
     refused: str = ""
+    thumbnail: str = ""
+    """A small picture as a data URI."""
 
 
 def classify_files(
@@ -46,53 +55,54 @@ def classify_files(
     """One row per (name, bytes), in order; a file that can't be used becomes a row with the reason."""
     rows = []
     for number, (name, data) in enumerate(files, start=1):
-        rows.append(_classify(shown_name(name), data, predictor))
+        rows.append(_classify(name, data, predictor))
         progress(number)
     return rows
 
 
 def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
+    """The same answer as Explore gives before anything is set: of a large picture, its middle is read."""
     card = predictor.card
     sha256 = hashlib.sha256(data).hexdigest()
-    facts = picture_name(sha256) | model_name(card)
     try:
-        with timed("predict", **facts, bytes=len(data)):
+        with timed("predict", **picture_name(sha256), **model_name(card), bytes=len(data)):
             image = load(data, sha256)
-            bag = generate(card.generator, image, **card.generator_params)
+            seen = first_field(image)
+            bag = generate(card.generator, seen.image, **card.generator_params)
             prediction = predictor.predict(bag)
-        verdict = judge(measure(image).numbers(), predictor, bag, prediction)
+        given = answer(measure_for(card.generator, seen.image).numbers(), predictor, bag, prediction)
     except InputError as error:
-        return BatchRow(name, refused=str(error))
-    reasons = [item.reason for item in verdict.failed]
-    if verdict.in_scope is None:
-        reasons = [NOT_CHECKED]
-    elif verdict.in_scope and verdict.trained_on == PHANTOMS:
-        reasons = [DRAWINGS_ONLY]
+        return BatchRow(shown_name(name), sha256, card.id, refused=str(error))
+    return _row(name, image, seen, prediction, given)
+
+
+def _row(name: str, image: TissueImage, seen: FieldOfView, prediction: Prediction, given: Answer) -> BatchRow:
+    names = prediction.label_space.names
+    notes = [*image.notes, *([seen.note] if is_large(image) else []), *_doubts(given)]
     return BatchRow(
-        name, prediction.label, prediction.probability, verdict.in_scope, " ".join([*image.notes, *reasons])
+        file=shown_name(name),
+        sha256=image.sha256,
+        model=prediction.model_id,
+        true_label=label_in(name, names),
+        label=given.label,
+        probability=given.probability,
+        label_set=given.label_set,
+        declined=given.declined,
+        trusted=given.trusted,
+        in_scope=given.verdict.in_scope,
+        probabilities=dict(zip(names, prediction.probabilities.tolist(), strict=True)),
+        field_of_view=(seen.x, seen.y, seen.image.width, seen.image.height),
+        microns_per_pixel=image.microns_per_pixel,
+        notes=" ".join(notes),
+        thumbnail=display_copy(image, THUMBNAIL),
     )
 
 
-def batch_table(rows: Sequence[BatchRow]) -> pd.DataFrame:
-    """The rows as a table."""
-    return pd.DataFrame([vars(row) for row in rows], columns=list(BatchRow.__dataclass_fields__))
-
-
-def batch_csv(rows: Sequence[BatchRow]) -> str:
-    """The rows as CSV in which no spreadsheet takes a name for a formula."""
-    table = batch_table(rows)
-    for column in ("file", "label", "notes", "refused"):
-        table[column] = table[column].map(_defused)
-    return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
-
-
-def _defused(text: str) -> str:
-    return FORMULA_START.sub(r"\1\2'", text)
-
-
-def batch_json(rows: Sequence[BatchRow]) -> str:
-    """The rows as JSON."""
-    return batch_table(rows).to_json(orient="records", indent=2, force_ascii=False)
+def _doubts(given: Answer) -> tuple[str, ...]:
+    failed = tuple(check.reason for check in given.checks if not check.passed)
+    if given.verdict.in_scope is None:
+        return (*failed, NOT_CHECKED)
+    return failed or ((DRAWINGS_ONLY,) if given.verdict.trained_on == PHANTOMS else ())
 
 
 def shown_name(name: str) -> str:

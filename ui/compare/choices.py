@@ -5,9 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from elimipl.training.figure_two import median_bag
 from elimipl.training.trajectories import Trajectories, read_trajectories, recordings
 from ui.compare import texts
 from ui.frame import choices, picker
+
+FIRST, SECOND = "DEMIPL", "ELIMIPL"  # what Figure 2 compares
+NEAREST_TO_THE_PAPER = "tissue-row-authors"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +31,11 @@ class Comparison:
     def candidates(self) -> np.ndarray:
         return self.recorded.candidates[self.bag]
 
+    @property
+    def top(self) -> float:
+        """Where the scale of probabilities ends for this recording: the authors' head reaches no more than a third."""
+        return float(np.ceil(10 * self.recorded.probabilities.max()) / 10)
+
     def probabilities(self, method: str) -> np.ndarray:
         """(T + 1, k) of this bag."""
         return self.recorded.probabilities[self.recorded.method(method), :, self.bag]
@@ -38,7 +47,8 @@ class Comparison:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _recording(name: str) -> Trajectories:
+def recording(name: str) -> Trajectories:
+    """A recording that ships; read-only, so all visitors share it."""
     return read_trajectories(recordings()[name])
 
 
@@ -53,29 +63,30 @@ def choose_comparison() -> Comparison | None:
         texts.DATA_HEADING,
         names,
         "compare_data",
-        names[-1],
-        lambda one: _recording(one).about.title,
+        NEAREST_TO_THE_PAPER if NEAREST_TO_THE_PAPER in names else names[-1],
+        lambda one: recording(one).about.title,
         shape="list",
         label_hidden=True,
     )
-    recorded = _recording(name)
+    recorded = recording(name)
     st.subheader(texts.BAG_HEADING, divider="gray")
     space = recorded.label_space
     bag = choices.one_of(
         texts.BAG_HEADING,
         range(len(recorded.labels)),
         f"compare_bag_{name}",
-        0,
+        median_bag(recorded, FIRST, SECOND),
         lambda number: texts.bag_title(number, space.names[recorded.labels[number]]),
         shape="pills",
         label_hidden=True,
     )
     others = [space.names[c] for c in np.flatnonzero(recorded.candidates[bag]) if c != recorded.labels[bag]]
     st.caption(texts.candidates_told(space.names[recorded.labels[bag]], others))
+    st.caption(texts.BAG_RULE)
     st.subheader(texts.METHODS_HEADING, divider="gray")
     methods = recorded.about.methods
     left, right = (
         picker.choose_method(f"compare_{label.lower()}", methods, label, start)
-        for label, start in ((texts.LEFT_LABEL, "DEMIPL"), (texts.RIGHT_LABEL, "ELIMIPL"))
+        for label, start in ((texts.LEFT_LABEL, FIRST), (texts.RIGHT_LABEL, SECOND))
     )
     return Comparison(recorded, bag, left, right)

@@ -4,18 +4,20 @@ import streamlit as st
 
 from elimipl.config import Config
 from elimipl.data.candidates import Candidates
+from elimipl.training.figure_two import four_probabilities
 from ui.compare import texts
 from ui.compare.choices import Comparison
-from ui.compare.figures.trajectories import three_curves, three_probabilities
+from ui.compare.figures.trajectories import four_curves
 from ui.figures.curves import accuracy_curves
 from ui.frame import charts
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
-from ui.train.controls import start_run
+from ui.train.controls import current_run, start_run
 from ui.train.data import named_bags
 from ui.train.live import POLL_SECONDS
 from ui.train.plan import Plan, make_plan
 from ui.train.settings import WATCHABLE_PACE
+from ui.train.texts import in_line
 from ui.train.worker import RUNNING, TrainingRun
 
 _RUN = "compare_run"
@@ -33,7 +35,7 @@ def show_live(comparison: Comparison) -> None:
         seed = st.number_input(texts.LIVE_SEED_LABEL, 0, 9999, 1, key="live_seed", width=140)
         if st.button(texts.LIVE_START_LABEL, icon=":material/play_arrow:", type="primary", key="live_start"):
             start_run(plan_for(comparison, method, int(seed)), _RUN)
-    run: TrainingRun | None = st.session_state.get(_RUN)
+    run = current_run(_RUN)
     if run is None or run.plan.title != _title(comparison, run.plan.title.partition(" on ")[0]):
         return
     running = run.progress.state == RUNNING
@@ -44,8 +46,9 @@ def plan_for(comparison: Comparison, method: str, seed: int) -> Plan:
     """The recorded training of a method with another seed, slow enough to be watched."""
     about = comparison.recorded.about
     config = Config.from_dict(about.configs[method]).replace(seed=seed)
-    candidates = Candidates("random", about.r, about.candidate_seed)
-    return make_plan(_title(comparison, method), named_bags(about.bags), candidates, config, pace=WATCHABLE_PACE)
+    candidates = Candidates(about.candidates, about.r, about.candidate_seed)
+    bags, watch = named_bags(about.bags), len(about.bag_names)
+    return make_plan(_title(comparison, method), bags, candidates, config, pace=WATCHABLE_PACE, watch=watch)
 
 
 def _title(comparison: Comparison, method: str) -> str:
@@ -61,14 +64,16 @@ def _show_run(comparison: Comparison, run: TrainingRun, was_running: bool) -> No
         return
     state_in_words = texts.live_state(progress.state, run.plan.title, progress.epoch, epochs)
     bar, stop = st.columns([4, 1.3], vertical_alignment="center")
-    bar.progress(progress.epoch / epochs, state_in_words)
+    place, waiting = run.place
+    line = f" · {in_line(place, waiting)}" if place else ""
+    bar.progress(progress.epoch / epochs, f"{state_in_words}{line}")
     if progress.state == RUNNING:
         stop.button(texts.LIVE_STOP_LABEL, icon=":material/stop:", on_click=run.stop, key="live_stop", width="stretch")
     palette = current_palette()
-    three = three_probabilities(progress.probabilities[:, comparison.bag], comparison.candidates, comparison.true_index)
+    four = four_probabilities(progress.probabilities[:, comparison.bag], comparison.candidates, comparison.true_index)
     left, right = st.columns(2, gap="large")
     with left:
-        alt = texts.three_alt(run.plan.title, three[-1]) if len(three) else state_in_words
-        charts.show(three_curves(three, palette, epochs, first=1), key="live-curves", alt=alt)
+        alt = texts.four_alt(run.plan.title, four[-1]) if len(four) else state_in_words
+        charts.show(four_curves(four, palette, epochs, first=1, top=comparison.top), key="live-curves", alt=alt)
     with right:
         charts.show(accuracy_curves(progress.reports, epochs, palette), key="live-accuracy", alt=state_in_words)

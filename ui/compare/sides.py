@@ -5,10 +5,12 @@ import streamlit as st
 from bag_generators import TissueImage
 from bag_generators.tissue.phantom import Phantom
 from elimipl.data.phantoms import redraw
+from elimipl.training.figure_two import four_probabilities
 from elimipl.training.trajectories import ACCURACIES
 from ui.compare import texts
 from ui.compare.choices import Comparison
-from ui.compare.figures.trajectories import final_bars, method_bars, three_curves, three_probabilities
+from ui.compare.figures.multiples import small_multiples
+from ui.compare.figures.trajectories import final_bars, four_curves, method_bars
 from ui.figures.attention_map import attention_map
 from ui.figures.instances import instance_bars
 from ui.frame import charts, choices
@@ -27,6 +29,7 @@ def show_comparison(comparison: Comparison) -> None:
     for side, (column, method) in enumerate(zip(st.columns(2, gap="large"), methods, strict=True)):
         with column:
             _show_side(comparison, method, epoch, highest, f"side-{side}")
+    _show_bags(comparison, epoch)
     _show_all(comparison, epoch)
 
 
@@ -34,14 +37,14 @@ def _show_side(comparison: Comparison, method: str, epoch: int, highest: float, 
     recorded, palette = comparison.recorded, current_palette()
     measured = recorded.accuracies[recorded.method(method), -1, ACCURACIES.index("held_out_accuracy")]
     st.subheader(method, anchor=False)
-    st.caption(texts.side_about(float(measured)))
-    three = three_probabilities(comparison.probabilities(method), comparison.candidates, comparison.true_index)
-    alt = texts.three_alt(method, three[epoch])
+    st.caption(texts.side_about(recorded.about.configs[method], float(measured)))
+    four = four_probabilities(comparison.probabilities(method), comparison.candidates, comparison.true_index)
+    alt = texts.four_alt(method, four[epoch])
     st.markdown(f"**{texts.CURVES_HEADING}**")
-    curves = three_curves(three, palette, recorded.epochs, marked=epoch)
+    curves = four_curves(four, palette, recorded.epochs, marked=epoch, top=comparison.top)
     charts.show(curves, key=f"{key}-curves", alt=alt)
     st.markdown(f"**{texts.BARS_HEADING}**")
-    bars = final_bars(three[epoch], palette)
+    bars = final_bars(four[epoch], palette, comparison.top)
     charts.show(bars, key=f"{key}-bars", alt=alt)
     st.markdown(f"**{texts.ATTENTION_HEADING}**")
     _show_attention(comparison, method, epoch, highest, key)
@@ -67,14 +70,31 @@ def _phantom(name: str) -> Phantom:
     return redraw(name)
 
 
+def _show_bags(comparison: Comparison, epoch: int) -> None:
+    """All watched bags as small multiples."""
+    recorded = comparison.recorded
+    st.markdown(f"**{texts.BAGS_HEADING}**", help=texts.BAGS_HELP)
+    pairs = recorded.probabilities[[recorded.method(name) for name in (comparison.left, comparison.right)], epoch]
+    names = recorded.label_space.names
+    bags = [
+        (
+            texts.bag_title(bag, names[label]),
+            four_probabilities(pairs[:, bag], recorded.candidates[bag], int(label)),
+            bag == comparison.bag,
+        )
+        for bag, label in enumerate(recorded.labels)
+    ]
+    st.html(small_multiples(bags, (comparison.left, comparison.right), current_palette(), comparison.top))
+
+
 def _show_all(comparison: Comparison, epoch: int) -> None:
     recorded = comparison.recorded
     methods = recorded.about.methods
     st.markdown(f"**{texts.ALL_HEADING}**", help=texts.ALL_HELP)
     now = recorded.probabilities[:, epoch, comparison.bag]
-    three = three_probabilities(now, comparison.candidates, comparison.true_index)
-    figure = method_bars(three, methods, current_palette())
-    alt = texts.all_alt(methods, three)
+    four = four_probabilities(now, comparison.candidates, comparison.true_index)
+    figure = method_bars(four, methods, current_palette(), comparison.top)
+    alt = texts.all_alt(methods, four)
     charts.show(figure, key="all-methods", alt=alt)
     if epoch > 0:
         st.markdown(f"**{texts.TABLE_HEADING}**", help=texts.TABLE_HELP)

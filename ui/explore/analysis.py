@@ -1,12 +1,14 @@
 """Everything the page knows about one field of view, gathered once and handed to every panel."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bag_generators import Bag, TissueImage
 from bag_generators.tissue.phantom import instance_truth
-from bag_generators.tissue.quality import measure
+from bag_generators.tissue.quality import measure_for
 from bag_generators.tissue.samples import Sample
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Prediction, Predictor
@@ -22,6 +24,13 @@ class View:
     image: TissueImage
     x: int = 0
     y: int = 0
+    whole: TissueImage | None = None
+    """The picture the field of view was cut from; None where the field is the whole picture."""
+
+    @property
+    def picture(self) -> TissueImage:
+        """The whole picture; its sha256 is that of the file."""
+        return self.image if self.whole is None else self.whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +45,8 @@ class Analysis:
     candidates: np.ndarray
     """(k,) bool"""
     verdict: Verdict
+    true_label: str | None = None
+    """Of a picture that is no sample of ours, where somebody knows it."""
 
     @property
     def image(self) -> TissueImage:
@@ -47,7 +58,7 @@ class Analysis:
 
     @property
     def true_index(self) -> int | None:
-        return true_index(self.labels, self.sample)
+        return true_index(self.labels, self.sample.label if self.sample else self.true_label)
 
     @property
     def truth(self) -> np.ndarray | None:
@@ -57,24 +68,41 @@ class Analysis:
             return None
         return instance_truth(self.bag, mask)
 
+    def with_candidates(self, candidates: np.ndarray) -> Analysis:
+        """The same with another candidate set, (k,) bool."""
+        return replace(self, candidates=candidates)
+
     def scores(self, source: str, class_index: int) -> np.ndarray:
         """One score per instance, (n,): attention, or what the instance contributes to a class."""
         if source == "attention":
             return self.prediction.attention
-        return explanation(source, self.predictor, self.bag)[:, class_index]
+        return self.every_score(source)[:, class_index]
+
+    def every_score(self, source: str) -> np.ndarray:
+        """What each instance means for each class, (n, k); `source` is a function of `elimipl.explain`."""
+        return explanation(source, self.predictor, self.bag)
 
 
-def true_index(labels: LabelSpace, sample: Sample | None) -> int | None:
+def true_index(labels: LabelSpace, label: str | None) -> int | None:
     """Column of the true label; None where nobody knows it or the model does not know the class."""
-    if sample is None or sample.label not in labels.names:
-        return None
-    return labels.index(sample.label)
+    return labels.index(label) if label in labels.names else None
 
 
-def analyse(view: View, sample: Sample | None, predictor: Predictor, candidates: np.ndarray) -> Analysis:
-    """Make the bag as the model's card asks for it, predict, and check whether the picture is in scope."""
+def analyse(
+    view: View,
+    sample: Sample | None,
+    predictor: Predictor,
+    candidates: np.ndarray | None = None,
+    true_label: str | None = None,
+) -> Analysis:
+    """Make the bag as the model's card asks for it, predict, and check whether the picture is in scope.
+
+    Without `candidates` every label counts as one.
+    """
     bag = bag_of(view.image, predictor.card.generator, **predictor.card.generator_params)
     with timed("predict", **picture_name(view.image.sha256), **model_name(predictor.card)):
         prediction = predictor.predict(bag)
-    verdict = judge(measure(view.image).numbers(), predictor, bag, prediction)
-    return Analysis(view, sample, bag, predictor, prediction, candidates, verdict)
+    verdict = judge(measure_for(bag.generator, view.image).numbers(), predictor, bag, prediction)
+    if candidates is None:
+        candidates = np.ones(len(prediction.label_space), dtype=bool)
+    return Analysis(view, sample, bag, predictor, prediction, candidates, verdict, true_label)

@@ -22,10 +22,10 @@ def bag_table(bag: Bag) -> pd.DataFrame:
 
 
 def show_bag(bag: Bag) -> None:
-    """The table, folded away until somebody wants it."""
+    """The table and its size."""
     count, dimensions = bag.features.shape
-    with st.expander(f"{texts.BAG_HEADING}: {count} instances × {dimensions} features", icon=":material/table_rows:"):
-        st.dataframe(bag_table(bag), key="bag", alt=f"Table of {count} instances with {dimensions} features each.")
+    st.caption(f"{texts.BAG_HEADING}: {count} instances × {dimensions} features")
+    st.dataframe(bag_table(bag), key="bag", alt=f"Table of {count} instances with {dimensions} features each.")
 
 
 def show_bag_alone(image: TissueImage, generator: str) -> None:

@@ -1,54 +1,54 @@
-"""The field of view of a large picture: which tile the model sees, and the tissue map of all tiles."""
-
-from collections.abc import Callable
+"""The field of view of a large picture: a click in the picture moves it, one line sets the scale."""
 
 import streamlit as st
 
-from bag_generators import InputError, TissueImage, tiles
-from elimipl.predictor import Predictor
-from ui.explore import texts
+from bag_generators import TissueImage
+from bag_generators.field import MICRONS, field_size, is_large
+from ui.explore import sentences, texts
 from ui.explore.analysis import View
-from ui.explore.figures.tissue_map import MapTile, overview_figure, tile_positions
 from ui.explore.picture import Picture
-from ui.frame import charts, choices
-from ui.frame import texts as shared
-from ui.frame.cached import bag_of
-from ui.frame.page import show_error
-from ui.frame.palette import current_palette
-
-MODEL_TILE = 224
-MODEL_MICRONS = 0.5
-SMALLEST_TILE = 64
-OFFER_FROM = 1.5
-"""A picture this many times as large as a tile is looked at tile by tile."""
-MOST_TILES = 900
+from ui.frame import choices
 
 
-def choose_field(picture: Picture, predictor: Predictor) -> View:
+def choose_field(picture: Picture) -> View:
     """The part of the picture the model sees: all of a small picture, one tile of a large one."""
-    image = picture.image
-    if min(image.width, image.height) < OFFER_FROM * MODEL_TILE:
+    with st.container(horizontal=True, vertical_alignment="center", key="field"):
+        said = st.container(width="stretch")
+        with st.popover(texts.FIELD_HEADING, icon=":material/crop_free:"):
+            image = _at_scale(picture.image)
+            view = _part_of(image)
+        said.caption(sentences.field_line(view.image, view.x, view.y, is_part=view.whole is not None))
+    return view
+
+
+def _part_of(image: TissueImage) -> View:
+    if not is_large(image):
         return View(image)
-    with st.expander(texts.FIELD_HEADING, expanded=True, icon=":material/crop_free:"):
-        controls, overview = st.columns([1, 1.4], gap="medium")
-        with controls:
-            whole = choices.switch(texts.WHOLE_LABEL, "whole", help=texts.WHOLE_HELP)
-            size = _tile_size(image, picture.sample.microns_per_pixel if picture.sample else None)
-            x, y = _position(image, size)
-            _offer_all_tiles(image, size, predictor)
-        with overview:
-            _show_overview(image, None if whole else (x, y), size, predictor)
-    return View(image) if whole else View(image.tile(x, y, size), x, y)
+    size = field_size(image)
+    whole = choices.switch(texts.WHOLE_LABEL, "whole", help=texts.WHOLE_HELP)
+    x, y = _position(image, size)
+    st.caption(sentences.field_caption(size))
+    return View(image) if whole else View(image.tile(x, y, size), x, y, image)
 
 
-def _tile_size(image: TissueImage, known: float | None) -> int:
+def move_to(x: float, y: float, size: int, image: TissueImage) -> None:
+    """Centre the field of view at a point of the picture, as far as it goes."""
+    st.session_state["x"] = max(0, min(image.width - size, round(x - size / 2)))
+    st.session_state["y"] = max(0, min(image.height - size, round(y - size / 2)))
+
+
+def _at_scale(image: TissueImage) -> TissueImage:
+    """The picture with the scale of its file, or with the one a person sets; unknown stays unknown until then."""
+    known = image.microns_per_pixel
+    start = min(4.0, max(0.05, known or MICRONS))
     microns = choices.number(
-        texts.SCALE_LABEL, 0.1, 4.0, known or MODEL_MICRONS, "microns", 0.05, help=texts.SCALE_HELP
+        texts.SCALE_LABEL, 0.05, 4.0, start, f"microns_{known:g}" if known else "microns", 0.05, help=texts.SCALE_HELP
     )
-    wanted = round(MODEL_TILE * MODEL_MICRONS / microns)
-    size = max(SMALLEST_TILE, min(wanted, image.width, image.height))
-    st.caption(f"{shared.EXPECTED_SCALE} Here that is a tile of {size} × {size} px.")
-    return size
+    if known is not None and abs(microns - start) < 1e-9:
+        return image
+    if known is None and microns == MICRONS:
+        return image
+    return image.at_scale(microns, texts.SCALE_BY_HAND)
 
 
 def _position(image: TissueImage, size: int) -> tuple[int, int]:
@@ -62,75 +62,3 @@ def _position(image: TissueImage, size: int) -> tuple[int, int]:
             continue
         corner.append(choices.slider(label, 0, room, room // 2, key))
     return corner[0], corner[1]
-
-
-def _offer_all_tiles(image: TissueImage, size: int, predictor: Predictor) -> None:
-    count = (image.width // size) * (image.height // size)
-    if count > MOST_TILES:
-        st.caption(f"{count:,} tiles are too many for one map (at most {MOST_TILES}); choose a larger tile.")
-        return
-    st.button(
-        f"Classify all {count} tiles",
-        icon=":material/grid_on:",
-        key="classify-all",
-        on_click=_remember_request,
-        args=(_map_key(image, size, predictor),),
-    )
-
-
-def _remember_request(key: tuple[str, int, str]) -> None:
-    st.session_state["map_requested"] = key
-
-
-def _show_overview(image: TissueImage, corner: tuple[int, int] | None, size: int, predictor: Predictor) -> None:
-    classified: list[MapTile] = []
-    if st.session_state.get("map_requested") == _map_key(image, size, predictor):
-        try:
-            classified = _classified(image, size, predictor)
-        except InputError as error:
-            show_error(error)
-    labels = predictor.card.label_space
-    figure = overview_figure(image, corner, size, current_palette(), classified, labels)
-    charts.show(
-        figure,
-        key="overview",
-        on_click=_move_to_click,
-        alt=texts.overview_alt(image.width, image.height, len(classified)),
-    )
-    st.caption(texts.OVERVIEW_HINT)
-
-
-def _move_to_click() -> None:
-    if (point := charts.clicked_point("overview")) is not None:
-        st.session_state["x"], st.session_state["y"] = (int(value) for value in point["customdata"][:2])
-
-
-def _classified(image: TissueImage, size: int, predictor: Predictor) -> list[MapTile]:
-    """The model's answer for every whole tile, made once and kept in this visitor's session."""
-    key = _map_key(image, size, predictor)
-    kept = st.session_state.get("tissue_map")
-    if kept is None or kept[0] != key:
-        bar = st.progress(0.0, text=shared.CLASSIFYING)
-        kept = (key, _classify(image, size, predictor, lambda share: bar.progress(share, text=shared.CLASSIFYING)))
-        bar.empty()
-        st.session_state["tissue_map"] = kept
-    return kept[1]
-
-
-def _classify(
-    image: TissueImage, size: int, predictor: Predictor, progress: Callable[[float], object]
-) -> list[MapTile]:
-    card = predictor.card
-    corners = tile_positions(image.width, image.height, size)
-    bags = []
-    for number, (_, _, tile) in enumerate(tiles(image, size)):
-        bags.append(bag_of(tile, card.generator, **card.generator_params))
-        progress((number + 1) / len(corners))
-    predictions = predictor.predict_bags(bags)
-    return [
-        MapTile(x, y, answer.index, answer.probability) for (x, y), answer in zip(corners, predictions, strict=True)
-    ]
-
-
-def _map_key(image: TissueImage, size: int, predictor: Predictor) -> tuple[str, int, str]:
-    return image.sha256, size, predictor.card.sha256

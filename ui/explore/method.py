@@ -4,12 +4,45 @@ import streamlit as st
 
 from bag_generators import GENERATORS, InputError
 from elimipl.cards.card import Card
+from elimipl.data.pictures import PHANTOMS
 from elimipl.predictor import Predictor
-from ui.frame import picker, texts
+from elimipl.scope import DRAWINGS_ONLY
+from ui.explore import first_visit
+from ui.frame import address, picker, texts
 from ui.frame.cached import predictor, shipped_models
 from ui.frame.markdown import escape
 from ui.frame.page import show_error
-from ui.train.trained import choose_trained
+from ui.train.trained import choose_trained, trained_models
+
+_READS_DRAWINGS = "reads_drawings"
+
+
+def fit_to_picture(drawn: bool) -> None:
+    """Turn to a model of drawings when a drawing is opened, and to one of tissue when anything else is.
+
+    A link that names a generator or classes, and a person who chooses them afterwards, are not overruled. Who comes
+    from training a model finds its generator.
+    """
+    state = st.session_state
+    before = state.get(_READS_DRAWINGS)
+    state[_READS_DRAWINGS] = drawn
+    if before == drawn or (before is None and {"generator", "labels"} & {*address.everything(), *state}):
+        return
+    if before is None and (own := trained_models()):
+        state["generator"] = list(own.values())[-1].card.generator
+        return
+    usable = [card for card in _shipped()[0] if card.generator in GENERATORS]
+    fitting = [card for card in usable if (card.pictures == PHANTOMS) == drawn] or usable
+    kept = [card for card in fitting if card.generator == state.get("generator", picker.DEFAULT_GENERATOR)]
+    wanted = [card for name in first_visit.MODELS for card in fitting if card.id == name]
+    order = wanted if before is None else [*(card for card in wanted if card in kept), *kept, *wanted]
+    if best := next(iter([*order, *fitting]), None):
+        state["generator"], state["labels"] = best.generator, best.label_space.id
+
+
+def keep_model() -> None:
+    """Let the picture that is opened next be read by the model at hand, which it was classified with already."""
+    st.session_state[_READS_DRAWINGS] = False
 
 
 def choose_generator() -> str:
@@ -27,10 +60,7 @@ def choose_model(generator: str) -> Predictor | None:
     if trained is not None:
         st.caption(_measured(trained.card))
         return trained
-    try:
-        cards, problems = shipped_models()
-    except InputError as error:
-        cards, problems = (), (error,)
+    cards, problems = _shipped()
     for problem in problems:
         show_error(problem)
     fitting = [card for card in cards if card.generator == generator]
@@ -43,6 +73,13 @@ def choose_model(generator: str) -> Predictor | None:
     except InputError as error:
         show_error(error)
         return None
+
+
+def _shipped() -> tuple[tuple[Card, ...], tuple[InputError, ...]]:
+    try:
+        return shipped_models()
+    except InputError as error:
+        return (), (error,)
 
 
 def _choose_card(cards: list[Card]) -> Card:
@@ -63,8 +100,9 @@ def _choose_card(cards: list[Card]) -> Card:
 
 
 def _measured(card: Card) -> str:
+    drawings = f"{DRAWINGS_ONLY} " if card.pictures == PHANTOMS else ""
     accuracy = card.accuracy
     if accuracy is None:
-        return texts.NO_ACCURACY
+        return f"{drawings}{texts.NO_ACCURACY}"
     spread = f" ± {accuracy.std:.3f}" if accuracy.std is not None else ""
-    return f"Accuracy {accuracy.value:.3f}{spread} (n = {accuracy.n}, {escape(accuracy.split)})."
+    return f"{drawings}Accuracy {accuracy.value:.3f}{spread} (n = {accuracy.n}, {escape(accuracy.split)})."

@@ -1,16 +1,23 @@
-"""Step 1, the picture: a sample in one click, or an upload."""
+"""Step 1, the picture: a sample in one click, an upload, or one of this visit again."""
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
 from bag_generators import InputError, TissueImage, load
 from bag_generators.formats import extensions
 from bag_generators.tissue.samples import Sample, list_samples
-from ui.explore import texts
+from ui.explore import first_visit, sentences, texts
+from ui.explore.gallery import Thumbnail, sample_thumbnail, show_gallery, thumbnail_of
+from ui.explore.kept_pictures import KeptPicture, forget_all, keep, kept_pictures, show_kept, shown_kept
+from ui.explore.method import keep_model
+from ui.explore.more_samples import offer_more_samples
+from ui.explore.upload_link import follow_link, is_waiting
 from ui.frame import choices
 from ui.frame import texts as shared
+from ui.frame.handover import forget_handed_over, handed_over
 from ui.frame.log import picture_name, timed
 from ui.frame.page import show_error
 
@@ -21,10 +28,17 @@ class Picture:
 
     image: TissueImage
     sample: Sample | None
+    label: str | None = None
+    """The class of a fetched tile."""
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it is a drawing; such pictures are read by models of drawings."""
+        return self.sample is not None and self.sample.kind == "phantom"
 
 
 def choose_picture() -> Picture | None:
-    """Ask for the picture; one that can't be used is refused and the one before stays. None where there is none."""
+    """Ask for the picture; one that can't be used is refused and the one before stays. None where there is none yet."""
     st.subheader(texts.PICTURE_HEADING, divider="gray")
     try:
         samples = {sample.id: sample for sample in list_samples()}
@@ -32,81 +46,116 @@ def choose_picture() -> Picture | None:
         show_error(error)
         samples = {}
     upload = st.file_uploader(texts.UPLOAD_LABEL, type=list(extensions()), help=shared.UPLOAD_HELP, key="upload")
-    _forget_upload(gone=upload is None)
-    own = None if upload is None else _uploaded(upload.file_id, upload.getvalue())
-    chosen = _choose_sample(samples, disabled=own is not None) if samples else None
+    if upload is None:
+        _let_go_of_upload()
+    else:
+        _receive(upload.file_id, upload.getvalue())
+    follow_link()
+    if (handed := handed_over()) is not None:
+        keep(KeptPicture(handed.image, handed.title))
+        show_kept(handed.image.sha256)
+        keep_model()
+        forget_handed_over()
+    if is_waiting():
+        return None
+    chosen = _choose_sample(samples) if samples else None
+    own = shown_kept()
     try:
         if own is not None:
-            return Picture(own, None)
+            return Picture(own.image, None, own.label)
         return Picture(chosen.load(), chosen) if chosen else None
     except InputError as error:
         show_error(error)
         return None
 
 
-def _choose_sample(samples: dict[str, Sample], disabled: bool) -> Sample:
+def _choose_sample(samples: dict[str, Sample]) -> Sample:
+    own = shown_kept()
+    start = first_visit.SAMPLE if first_visit.SAMPLE in samples else next(iter(samples))
+    gallery = st.container(gap="xxsmall")
     chosen = choices.one_of(
         texts.SAMPLE_LABEL,
         list(samples),
         "sample",
+        start,
         title=lambda key: samples[key].title,
         shape="list",
         help=texts.SAMPLE_HELP,
-        disabled=disabled,
+        on_change=partial(show_kept, None),
     )
-    with st.popover(texts.GALLERY_LABEL, icon=":material/grid_view:", disabled=disabled, width="stretch"):
-        _gallery(samples)
-    st.caption(texts.UPLOAD_IN_USE if disabled else samples[chosen].description)
+    current = chosen if own is None else None
+    with gallery:
+        show_gallery(
+            {
+                texts.GALLERY_OWN: [_own_thumbnail(kept, kept is own) for kept in reversed(kept_pictures().values())],
+                **{
+                    heading: [_thumbnail(sample, current) for sample in samples.values() if sample.kind == kind]
+                    for kind, heading in texts.GALLERY_GROUPS.items()
+                },
+            }
+        )
+    st.caption(samples[chosen].description if own is None else sentences.own_picture(own.title))
+    with st.container(horizontal=True):
+        offer_more_samples()
+        if kept_pictures():
+            st.button(texts.FORGET_LABEL, key="forget", on_click=forget_all, type="tertiary", help=texts.FORGET_HELP)
     return samples[chosen]
 
 
-def _gallery(samples: dict[str, Sample]) -> None:
-    columns = st.columns(3)
-    for number, sample in enumerate(samples.values()):
-        with columns[number % 3]:
-            # As they are: Streamlit would turn them all into JPEGs each time the page is run.
-            st.image(str(sample.folder / sample.file), width="stretch", output_format="PNG", alt=sample.title)
-            st.button(
-                sample.title, key=f"use-{sample.id}", on_click=_use, args=(sample.id,), type="tertiary", width="stretch"
-            )
+def _thumbnail(sample: Sample, current: str | None) -> Thumbnail:
+    source = sample_thumbnail(sample.sha256, sample)
+    return Thumbnail(sample.id, sample.title, source, partial(_use, sample.id), sample.id == current)
+
+
+def _own_thumbnail(kept: KeptPicture, shown: bool) -> Thumbnail:
+    sha256 = kept.image.sha256
+    return Thumbnail(sha256[:12], kept.title, thumbnail_of(kept.image), partial(show_kept, sha256), shown)
 
 
 def _use(sample_id: str) -> None:
     st.session_state["sample"] = sample_id
+    show_kept(None)
 
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """What became of an upload: its picture, or the one before and why the upload can't be used."""
+    """What became of an upload: the picture to show, or the one before and why the upload can't be used."""
 
     file_id: str
-    image: TissueImage | None
+    sha256: str | None
     refusal: InputError | None = None
 
 
-def _uploaded(file_id: str, data: bytes) -> TissueImage | None:
-    """The upload, decoded once. It is kept in the visitor's own session, one picture at a time."""
+def _receive(file_id: str, data: bytes) -> None:
+    """Decode an upload once and show it; where it can't be used, say so and show the upload before it."""
+    st.session_state["upload_gone"] = False
     seen: _Seen | None = st.session_state.get("upload_seen")
     if seen is None or seen.file_id != file_id:
-        seen = _look_at(file_id, data, seen.image if seen else None)
+        seen = _look_at(file_id, data, seen.sha256 if seen else None)
+        if seen.sha256 is not None:
+            show_kept(seen.sha256)
+        # Last: a run may be broken off for a newer one wherever it touches the state, and what is seen is not shown.
         st.session_state["upload_seen"] = seen
     if seen.refusal is not None:
         show_error(seen.refusal)
         st.caption(texts.STILL_SHOWN)
-    return seen.image
 
 
-def _forget_upload(gone: bool) -> None:
-    """Forget the upload when the page runs a second time without one.
+def _let_go_of_upload() -> None:
+    """Return to the samples when the upload is taken away, and forget it when the page runs once more without one.
 
     A browser that replaces a file takes the old one away first, and the page runs once in between.
     """
-    if gone and st.session_state.get("upload_gone"):
+    seen: _Seen | None = st.session_state.get("upload_seen")
+    own = shown_kept()
+    if st.session_state.get("upload_gone"):
         st.session_state.pop("upload_seen", None)
-    st.session_state["upload_gone"] = gone
+    elif seen is not None and own is not None and own.image.sha256 == seen.sha256:
+        show_kept(None)
+    st.session_state["upload_gone"] = True
 
 
-def _look_at(file_id: str, data: bytes, before: TissueImage | None) -> _Seen:
+def _look_at(file_id: str, data: bytes, before: str | None) -> _Seen:
     try:
         sha256 = hashlib.sha256(data).hexdigest()
         with timed("load", **picture_name(sha256), bytes=len(data)):
@@ -114,4 +163,5 @@ def _look_at(file_id: str, data: bytes, before: TissueImage | None) -> _Seen:
             _ = image.working_copy  # refuses what is too small or too long for a bag
     except InputError as refusal:
         return _Seen(file_id, before, refusal)
-    return _Seen(file_id, image)
+    keep(KeptPicture(image, sentences.upload_title(sha256)))
+    return _Seen(file_id, sha256)

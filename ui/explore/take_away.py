@@ -11,7 +11,7 @@ from ui.explore.exports.instances_csv import instances_csv
 from ui.explore.exports.painted import painted_png
 from ui.explore.exports.provenance import provenance_json
 from ui.explore.exports.report import html_report
-from ui.figures.score_scale import SCALES, coloured
+from ui.explore.view_state import shown_now
 from ui.frame.download import download_button
 from ui.frame.log import model_name, picture_name
 
@@ -31,11 +31,11 @@ def show_take_away(analysis: Analysis) -> None:
     facts = picture_name(analysis.image.sha256) | model_name(analysis.predictor.card)
     stem = f"elimipl-{analysis.image.sha256[:12]}-{analysis.predictor.card.id}"
     builders: dict[str, Callable[[], str | bytes]] = {
-        "png": lambda: _shown_map(analysis),
-        "report": lambda: html_report(analysis),
-        "csv": lambda: instances_csv(analysis),
-        "json": lambda: provenance_json(analysis),
-        "geojson": lambda: geojson(analysis),
+        "png": lambda: painted_png(analysis, shown_now(analysis)),
+        "report": lambda: html_report(analysis, shown_now(analysis)),
+        "csv": lambda: instances_csv(analysis, shown_now(analysis)),
+        "json": lambda: provenance_json(analysis, shown_now(analysis)),
+        "geojson": lambda: geojson(analysis, shown_now(analysis)),
     }
     with st.container(horizontal=True):
         for key, icon, ending, mime in FILES:
@@ -49,14 +49,3 @@ def show_take_away(analysis: Analysis) -> None:
                 key=f"download-{key}",
                 help=texts.TAKE_AWAY_HELP[key],
             )
-
-
-def _shown_map(analysis: Analysis) -> bytes:
-    """The map as it is set on the page."""
-    state = st.session_state
-    source = state.get("map", "attention")
-    name = state.get("map_class", texts.PREDICTED_CLASS)
-    index = analysis.prediction.index if name == texts.PREDICTED_CLASS else analysis.labels.index(name)
-    signed = source != "attention"
-    scores = coloured(analysis.scores(source, index), state.get("scale", SCALES[0]), signed, state.get("fixed", False))
-    return painted_png(analysis, scores, state.get("colours", "Cividis"))

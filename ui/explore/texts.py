@@ -10,21 +10,34 @@ PICTURE_HEADING = "Picture"
 SAMPLE_LABEL = "or take a sample"
 SAMPLE_HELP = "Ready pictures that ship with the app. Phantoms are drawn, so we know which parts carry the class."
 UPLOAD_LABEL = "Upload a picture"
-UPLOAD_IN_USE = "Your upload is shown. Remove it above to return to the samples."
 STILL_SHOWN = "The picture before is still shown."
 
+NOT_PAINTED = "The map is hidden."
+LINK_PICTURE_LABEL = "Picture"
+NOT_A_HASH = "which is not the sha256 of a picture"
+A_SAMPLE = "a sample"
+STOP_WAITING = "Show a sample instead"
 OUTLINE_LABEL = "Outline the instances"
 BAG_HEADING = "The bag as a table"
 
-GALLERY_LABEL = "Gallery"
+GALLERY_OWN = "Yours in this visit"
+GALLERY_GROUPS = {"phantom": "Drawn: truth known, read by a model of drawings", "restained": "Real tissue, re-stained"}
+FORGET_LABEL = "Forget mine"
+FORGET_HELP = "Drops the pictures you brought to this visit from the server's memory."
+MORE_LABEL = "More real samples"
+MORE_HELP = "Fetches four tiles of CRC-VAL-HE-7K (CC BY 4.0) from Zenodo, about a megabyte. Nothing of yours is sent."
+MORE_WAIT = "Fetching four tiles from Zenodo…"
+MORE_FAILED = "The tiles could not be fetched from Zenodo."
 
-FIELD_HEADING = "Field of view"
-WHOLE_LABEL = "Use the whole picture"
+FIELD_HEADING = "Field and scale"
+WHOLE_LABEL = "Whole picture"
 WHOLE_HELP = "Shrinks the whole picture to one tile. The models learned from single tiles, so expect less."
-SCALE_LABEL = "Micrometres per pixel of this picture"
+SCALE_LABEL = "µm per pixel"
 SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
 LEFT_LABEL = "Left edge (px)"
 TOP_LABEL = "Top edge (px)"
+SCALE_UNKNOWN = "scale unknown, 0.5 µm per pixel assumed"
+SCALE_BY_HAND = "set on the page"
 OVERVIEW_HINT = "Click in the picture to move the field of view."
 
 CANDIDATES_HEADING = "Candidate labels"
@@ -33,53 +46,80 @@ CANDIDATES_HELP = (
 )
 CANDIDATE_SOURCES = {"sample": "Sample", "crowd": "Crowd of three", "hand": "By hand"}
 ASSUMED_LABEL = "Label the annotators should be shown"
+ASSUMED_AS_PREDICTED = "what the model says"
 ASSUMED_HELP = "The true label of this picture is unknown; the simulated annotators need one to be unsure about."
 CROWD_SEED_LABEL = "Seed of the simulated annotators"
+CROWD_SAID = "Candidates: what three simulated annotators said."
+HAND_SAID = "Candidates: set by hand."
 NO_CANDIDATE = "No label chosen: every label counts as a candidate."
 
+BARS_HEADING = "Class probabilities"
 RAW_LABEL = "Raw output of the network"
 RAW_HELP = "Off: calibrated probabilities. On: what the network's head gives, as in the paper's figures."
 OUTSIDE_LABEL = "of the probability lies outside the candidate set."
 OUTSIDE_HELP = "What the model gives to labels that the candidate set rules out. ELIMIPL learns to keep it small."
 
-WHAT_IF_HEADING = "What if some instances were not there?"
-WHAT_IF_LABEL = "Remove instances"
-WHAT_IF_HELP = "The model predicts again from the instances that stay. Outlined ghost bars show the answer before."
-ALL_REMOVED = "At least one instance has to stay, so nothing is removed."
+SWITCH_HINT = "Click a bar to switch its label between candidate and non-candidate."
+NO_ANSWER = "No answer"
+PUT_BACK = "Put all back"
+PATCHES_TAB, WHAT_IF_TAB, TRUST_TAB = "Patches", "What if", "Is the map right?"
+SUM_TAB, TILES_TAB, BAG_TAB = "How the score adds up", "All tiles", "The bag"
+FLIP_LABEL = "Smallest set that flips the answer"
+WHAT_IF_LABEL = "Removed patches"
+WHAT_IF_HELP = "The model predicts again from the patches that stay. Outlined ghost bars show the answer before."
+ALL_REMOVED = "At least one patch has to stay, so nothing is removed."
 WHAT_ATTENTION_IS = (
-    "Attention says how much each instance weighs in the bag's average. It is not a segmentation and not proof of "
-    "influence; removing an instance and predicting again is the more faithful test."
+    "Attention says how much each patch weighs in the bag's average. It is not a segmentation and not proof of "
+    "influence; removing a patch and predicting again is the more faithful test."
 )
 
 SOURCE_LABEL = "Painted on the picture"
 SOURCE_TITLES = {
     "attention": "Attention",
+    "vote": "Vote",
+    "contribution": "For a class",
     "leave_one_out": "Leave-one-out",
-    "integrated_gradients": "Integrated gradients",
+    "single": "Single",
+    "integrated_gradients": "Gradients",
 }
 SOURCE_HELP = (
-    "Attention: the weight of each instance. Leave-one-out: how much the class loses without it. "
-    "Integrated gradients: how much of the class's probability it accounts for."
+    "Attention: how many times an even share each patch weighs. Vote: the class each patch would choose alone. "
+    "For a class: what each patch adds to the class or takes from it; together they are its score. "
+    "Leave-one-out: what the class loses without the patch. Single: the class's probability from the patch alone. "
+    "Gradients: integrated gradients, how much of the class's probability the patch accounts for."
 )
-MAP_SETTINGS = "Map settings"
-PREDICTED_CLASS = "predicted class"
+MEASUREMENT_TITLES = {
+    "contribution": "Contribution",
+    "leave_one_out": "Leave-one-out",
+    "single": "Single",
+    "integrated_gradients": "Integrated gradients",
+}
+TIMES_EVEN_TITLE = "times an even share"
+TIMES_EVEN = ((1 / 8, "⅛"), (1 / 4, "¼"), (1 / 2, "½"), (1, "1"), (2, "2"), (4, "4"), (8, "8"))
+MAP_SETTINGS = "Settings"
+CLASS_CHOICES = {"first": "first choice", "second": "second choice"}
 MAP_CLASS_LABEL = "For which class"
 MAP_CLASS_HELP = "Attention is the same for all classes; the other maps are about one."
-SCALE_KIND_LABEL = "Scale"
+OPACITY_LABEL = "Opacity"
 COLOURS_LABEL = "Colours"
 THRESHOLD_LABEL = "Hide below"
-THRESHOLD_HELP = "As a share of the colour scale."
-FIXED_LABEL = "Same scale for every picture"
-FIXED_HELP = "Colours run from 0 to 1 instead of to the highest score here, so that maps can be compared."
-SIDE_BY_SIDE_LABEL = "Original beside the map"
+THRESHOLD_HELP = "As a share of the colour scale from its middle."
+PANELS_LABEL = "Panels"
+PANELS_TITLES = {"one": "Map", "original": "Original beside it", "classes": "First and second choice"}
+ORIGINAL_TITLE = "original"
+TOOL_LABEL = "What the mouse does"
+TOOL_TITLES = {"look": "Look", "region": "Region", "remove": "Remove"}
+TOOL_HELP = (
+    "Look: click a patch to read about it, or beside the field of view to move it. "
+    "Region: draw around a part and compare the map with it. Remove: click patches to take them out, or draw around "
+    "them. The buttons on the picture choose what a drag does: box, free shape, or moving the picture."
+)
+HIDE_MAP, SHOW_MAP = "Hide", "Show"
+HIDE_HELP = "Hides the map, or shows it again. The key H does the same."
+MAP_HIDDEN = "The map is hidden; H shows it again."
+REGION_HINT = "Draw a box in the picture, or a free shape (lasso button): its share of the attention is said here."
 
-UNRELIABLE = "Outside what the model knows: treat the result as unreliable."
 
-SCOPE_BADGES = {
-    True: "",
-    False: " :orange-badge[:material/warning: unreliable]",
-    None: " :gray-badge[:material/help: not checked]",
-}
 CHECK_TITLES = {
     "size": "size",
     "tissue": "tissue",
@@ -87,6 +127,7 @@ CHECK_TITLES = {
     "colour": "stain",
     "distance": "likeness to the training pictures",
     "entropy": "certainty",
+    "label_set": "possible labels",
 }
 
 TAKE_AWAY_HEADING = "Take away"
@@ -99,9 +140,7 @@ TAKE_AWAY_HELP = {
     "geojson": "The instances as polygons; drag the file onto the picture in QuPath.",
 }
 
-FIGURE_FIVE_HEADING = "Scores of all instances"
 REMOVE_LABEL = "Remove"
-FEATURES_INTRO = "Stands out in:"
 
 
 def scope_sentence(verdict: Verdict) -> str:
@@ -149,21 +188,42 @@ def three_bars_alt(probabilities: np.ndarray, candidates: np.ndarray, true_index
 
 def map_alt(title: str, scores: np.ndarray) -> str:
     """Screen reader text of the map on the picture."""
-    return f"{title} painted on the picture; highest at instance {int(scores.argmax())} with {scores.max():.3f}."
+    return f"{title} painted on the picture; highest at patch {int(scores.argmax())} with {scores.max():.3f}."
 
 
-def nearly_even(attention: np.ndarray) -> str:
-    """Said when the map is almost one colour."""
+def left_and_right(left: str, right: str) -> str:
+    """The classes of two maps side by side."""
+    return f"{left} (left) and {right} (right)"
+
+
+def map_title(kind: str, name: str) -> str:
+    """What stands beside the colour bar of a map about the class `name`."""
+    return {
+        "contribution": f"added to the score of {name}",
+        "leave_one_out": f"{name} lost without the patch",
+        "single": f"{name} from the patch alone",
+        "integrated_gradients": f"share of {name} accounted for",
+    }[kind]
+
+
+def evenness(attention: np.ndarray, even: bool, painted: bool = True) -> str:
+    """How the attention is spread, in a sentence; where it is the map that is `painted`, even means nothing is."""
+    times = len(attention) * attention
+    if even:
+        return (
+            f"Attention is even here: every patch weighs {times.min():.2f} to {times.max():.2f} times an even share"
+            f"{', so nothing is painted' if painted else ''}."
+        )
+    top = np.sort(attention)[::-1][: max(1, len(attention) // 4)]
     return (
-        f"Attention is almost even here, {attention.min():.3f} to {attention.max():.3f} (an even share is "
-        f"{1 / len(attention):.3f}): the model weighs all instances alike. "
-        "The map shows the small differences; “linear” in the map settings shows them in proportion."
+        f"Attention is uneven: the strongest patch weighs {times.max():.1f} times an even share, the strongest quarter "
+        f"of the patches holds {top.sum():.0%} of it."
     )
 
 
 def instances_alt(title: str, scores: np.ndarray) -> str:
     """Screen reader text of the bars over the instances."""
-    return f"{title} of instances 0 to {len(scores) - 1}, from {scores.min():.3f} to {scores.max():.3f}."
+    return f"{title} of patches 0 to {len(scores) - 1}, from {scores.min():.3f} to {scores.max():.3f}."
 
 
 def agreement_sentence(agreement: float | None) -> str:

@@ -1,11 +1,18 @@
 """Probability bars: every class, and the three bars of the paper's Figure 2."""
 
+import textwrap
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
 from elimipl.labels import LabelSpace
 from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
+
+ROW = 25  # screen px of a bar with its gap
+LONGEST_LINE = 30  # characters beside a bar
+PALE = 0.35  # opacity of the bars of an answer that is not given
 
 
 def class_bars(
@@ -15,13 +22,17 @@ def class_bars(
     palette: Palette,
     true_index: int | None = None,
     before: np.ndarray | None = None,
+    grey: bool = False,
+    words: Sequence[str] = (),
 ) -> go.Figure:
     """One bar per class, coloured by candidate / non-candidate; the true label is outlined, `before` is a ghost.
 
-    probabilities, candidates, before: (k,)
+    probabilities, candidates, before: (k,). Bars of an answer that is not given are `grey`: pale, but to be seen.
+    `words` spell the classes out beside their bars; without them their names stand there.
     """
     figure = go.Figure()
-    names = [plain(name) for name in labels.names]
+    names = [plain(name.replace("_", " ")) for name in labels.names]
+    pale = PALE if grey else 1.0
     if before is not None:
         figure.add_bar(
             x=before,
@@ -43,7 +54,10 @@ def class_bars(
             y=[names[index] for index in chosen],
             orientation="h",
             name=group,
-            marker={"color": colour, "line": {"color": outlined, "width": 3}},
+            customdata=chosen,
+            marker={"color": colour, "opacity": pale, "line": {"color": outlined, "width": 3}},
+            selected={"marker": {"opacity": pale}},
+            unselected={"marker": {"opacity": pale}},
             text=[_percent(probabilities[index], index == true_index) for index in chosen],
             textposition="outside",
             cliponaxis=False,
@@ -51,11 +65,22 @@ def class_bars(
         )
     figure.update_layout(barmode="overlay", bargap=0.3)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1])
-    return _on_percent_scale(figure, height=70 + 36 * len(names))
+    if words:
+        figure.update_yaxes(tickvals=names, ticktext=[_in_lines(text) for text in words], tickfont={"size": 12})
+    return _on_percent_scale(figure, height=bars_height(len(names)))
+
+
+def bars_height(classes: int) -> int:
+    """Screen px that the bars of so many classes take."""
+    return 52 + ROW * classes
 
 
 def three_bars(
-    probabilities: np.ndarray, candidates: np.ndarray, palette: Palette, true_index: int | None = None
+    probabilities: np.ndarray,
+    candidates: np.ndarray,
+    palette: Palette,
+    true_index: int | None = None,
+    grey: bool = False,
 ) -> go.Figure:
     """The paper's Figure 2: probability of the true label, average over candidates, average over non-candidates."""
     rows = [
@@ -69,7 +94,7 @@ def three_bars(
         x=[value for _, value, _ in rows],
         y=[name for name, _, _ in rows],
         orientation="h",
-        marker={"color": [colour for _, _, colour in rows]},
+        marker={"color": [colour for _, _, colour in rows], "opacity": PALE if grey else 1.0},
         text=[f"{value:.1%}" for _, value, _ in rows],
         textposition="outside",
         cliponaxis=False,
@@ -78,12 +103,16 @@ def three_bars(
     )
     figure.update_layout(bargap=0.3)
     figure.update_yaxes(categoryorder="array", categoryarray=[name for name, _, _ in rows][::-1])
-    return _on_percent_scale(figure, height=60 + 38 * len(rows))
+    return _on_percent_scale(figure, height=24 + ROW * len(rows))
 
 
 def outside_mass(probabilities: np.ndarray, candidates: np.ndarray) -> float:
     """Probability the model gives to labels that the candidate set rules out."""
     return float(probabilities[~candidates].sum())
+
+
+def _in_lines(text: str) -> str:
+    return "<br>".join(plain(line) for line in textwrap.wrap(text, LONGEST_LINE))
 
 
 def _percent(probability: float, is_true: bool) -> str:
@@ -95,5 +124,5 @@ def _mean(values: np.ndarray) -> float:
 
 
 def _on_percent_scale(figure: go.Figure, height: int) -> go.Figure:
-    figure.update_xaxes(range=[0, 1.18], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
+    figure.update_xaxes(range=[0, 1.42], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
     return figure.update_yaxes(showgrid=False).update_layout(height=height, margin={"b": 25})

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bag_generators import Bag, TissueImage
+from bag_generators.regions import Regions
 from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
 
@@ -57,15 +58,15 @@ def is_wide(bag: Bag, instance: int) -> bool:
     return 2 * (x1 - x0) > bag.regions.shape[1]
 
 
-def add_outlines(figure: go.Figure, bag: Bag, palette: Palette) -> None:
-    """Draw the border of every instance, dark on a light halo so that it shows on any stain."""
+def add_outlines(figure: go.Figure, bag: Bag, palette: Palette, x: float = 0, y: float = 0) -> None:
+    """Draw the border of every instance, dark on a light halo so that it shows on any stain; the bag lies at (x, y)."""
     xs: list[float | None] = []
     ys: list[float | None] = []
     for index in range(len(bag.features)):
         for polygon in bag.regions.outline(index):
             closed = [*polygon.tolist(), polygon[0].tolist()]
-            xs.extend([*(point[0] for point in closed), None])
-            ys.extend([*(point[1] for point in closed), None])
+            xs.extend([*(x + point[0] for point in closed), None])
+            ys.extend([*(y + point[1] for point in closed), None])
     for colour, width in (("rgba(255,255,255,0.85)", 3), (palette.outline, 1.2)):
         figure.add_scatter(
             x=xs,
@@ -77,30 +78,42 @@ def add_outlines(figure: go.Figure, bag: Bag, palette: Palette) -> None:
         )
 
 
-def add_click_targets(figure: go.Figure, bag: Bag, scores: np.ndarray, palette: Palette, title: str) -> None:
+def add_click_targets(
+    figure: go.Figure, bag: Bag, scores: np.ndarray, palette: Palette, title: str, left: float = 0, top: float = 0
+) -> None:
     """A lattice of invisible points: wherever a person clicks or points, the instance below answers.
 
     Clicks on a heatmap never reach the server, and one point per instance would miss segments of odd shape. The
-    point that was clicked shows itself as a ring, drawn by the browser alone.
+    point that was clicked shows itself as a ring, drawn by the browser alone. The bag lies at (left, top).
     """
-    height, width = bag.regions.shape
     ranks = np.argsort(np.argsort(-scores)) + 1
-    points = []
-    for row in range(LATTICE):
-        for column in range(LATTICE):
-            x, y = round((column + 0.5) * width / LATTICE, 1), round((row + 0.5) * height / LATTICE, 1)
-            index = bag.regions.at(x, y)
-            if index is not None:
-                points.append((x, y, index))
+    texts = [
+        f"{plain(title)} {score:.4f}, rank {rank} of {len(scores)}" for score, rank in zip(scores, ranks, strict=True)
+    ]
+    points = _lattice(bag.regions)
     figure.add_scatter(
-        x=[x for x, _, _ in points],
-        y=[y for _, y, _ in points],
+        x=[left + x for x, _, _ in points],
+        y=[top + y for _, y, _ in points],
         mode="markers",
         marker={"symbol": "circle-open", "size": 22, "opacity": 0, "color": palette.chosen, "line": {"width": 4}},
         selected={"marker": {"opacity": 1, "color": palette.chosen}},
         unselected={"marker": {"opacity": 0}},
         customdata=[index for _, _, index in points],
-        text=[f"{plain(title)} {scores[index]:.4f}, rank {ranks[index]} of {len(scores)}" for _, _, index in points],
-        hovertemplate="instance %{customdata}<br>%{text}<extra></extra>",
+        text=[texts[index] for _, _, index in points],
+        hovertemplate="patch %{customdata}<br>%{text}<extra></extra>",
         name="instances",
     )
+
+
+def _lattice(regions: Regions) -> list[tuple[float, float, int]]:
+    """The points of the lattice that lie on an instance, each with it."""
+    height, width = regions.shape
+    middles = np.arange(LATTICE) + 0.5
+    x = np.tile(np.round(middles * width / LATTICE, 1), LATTICE)
+    y = np.repeat(np.round(middles * height / LATTICE, 1), LATTICE)
+    under = regions.under(x.astype(int), y.astype(int))
+    found = under.argmax(axis=1)
+    for several in np.flatnonzero(under.sum(axis=1) > 1):
+        found[several] = regions.at(x[several], y[several])
+    there = under.any(axis=1)
+    return list(zip(x[there].tolist(), y[there].tolist(), found[there].tolist(), strict=True))

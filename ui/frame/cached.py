@@ -3,6 +3,8 @@
 Everything kept here is read-only, so one copy can serve every visitor who has the same picture.
 """
 
+import hashlib
+
 import numpy as np
 import streamlit as st
 
@@ -33,25 +35,26 @@ def predictor(card: Card) -> Predictor:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _bag(sha256: str, generator: str, params: tuple[tuple[str, object], ...], _image: TissueImage) -> Bag:
+def _bag(
+    sha256: str, microns: float | None, generator: str, params: tuple[tuple[str, object], ...], _image: TissueImage
+) -> Bag:
     with timed("bag", **picture_name(sha256), generator=generator):
         return generate(generator, _image, **dict(params))
 
 
 def bag_of(image: TissueImage, generator: str, **params: object) -> Bag:
-    """The bag of a picture."""
-    return _bag(image.sha256, generator, tuple(sorted(params.items())), image)
+    """The bag of a picture; the same pixels at another scale are another bag."""
+    return _bag(image.sha256, image.microns_per_pixel, generator, tuple(sorted(params.items())), image)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _explanation(image: str, model: str, kind: str, _predictor: Predictor, _bag: Bag) -> np.ndarray:
-    scores = {"leave_one_out": explain.leave_one_out, "integrated_gradients": explain.integrated_gradients}[kind](
-        _predictor, _bag
-    )
+def _explanation(features: str, model: str, kind: str, _predictor: Predictor, _bag: Bag) -> np.ndarray:
+    scores: np.ndarray = getattr(explain, kind)(_predictor, _bag)
     scores.flags.writeable = False
     return scores
 
 
 def explanation(kind: str, model: Predictor, bag: Bag) -> np.ndarray:
-    """Leave-one-out or integrated gradients of every instance and class, (n, k)."""
-    return _explanation(bag.image_sha256, model.card.sha256, kind, model, bag)
+    """What the function of `elimipl.explain` called `kind` says of every instance and class, (n, k)."""
+    features = hashlib.sha256(bag.features.data).hexdigest()
+    return _explanation(features, model.card.sha256, kind, model, bag)

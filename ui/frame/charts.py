@@ -10,19 +10,39 @@ import streamlit as st
 from ui.frame.palette import Palette, current_palette
 
 CONFIG = {"displayModeBar": False, "scrollZoom": False, "responsive": True}
+ZOOM_BUTTONS, DRAW_BUTTONS = ["zoomIn2d", "zoomOut2d", "resetScale2d"], ["select2d", "lasso2d", "pan2d"]
+ZOOMING = {
+    "displayModeBar": True,
+    "displaylogo": False,
+    "modeBarButtons": [ZOOM_BUTTONS],
+    "scrollZoom": True,
+    "responsive": True,
+}
+DRAWING = {**ZOOMING, "modeBarButtons": [DRAW_BUTTONS, ZOOM_BUTTONS]}
 CLEAR = "rgba(0,0,0,0)"
 FONT = '"Source Sans", sans-serif'  # the one Streamlit sets the page in
 
 
-def show(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None] | None = None) -> None:
-    """Show a figure in the theme of this visitor; `alt` is for screen readers, `on_click` makes points selectable."""
+def show(
+    figure: go.Figure,
+    key: str,
+    alt: str,
+    on_click: Callable[[], None] | None = None,
+    selects: tuple[Any, ...] = ("points",),
+    zooms: bool = False,
+    draws: bool = False,
+) -> None:
+    """Show a figure in the theme of this visitor; `alt` is for screen readers.
+
+    `on_click` makes `selects` selectable: points, boxes, free shapes. A figure that `zooms` follows wheel and drag and
+    shows a button to go back; one that also `draws` has buttons for a box, a free shape and moving the picture.
+    """
     figure.update_layout(template=look(current_palette()))
+    config = DRAWING if draws else ZOOMING if zooms else CONFIG
     if on_click is None:
-        st.plotly_chart(figure, theme=None, config=CONFIG, key=key, alt=alt)
+        st.plotly_chart(figure, theme=None, config=config, key=key, alt=alt)
     else:
-        st.plotly_chart(
-            figure, theme=None, config=CONFIG, key=key, alt=alt, on_select=on_click, selection_mode="points"
-        )
+        st.plotly_chart(figure, theme=None, config=config, key=key, alt=alt, on_select=on_click, selection_mode=selects)
 
 
 def clicked_point(key: str) -> dict[str, Any] | None:

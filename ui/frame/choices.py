@@ -13,6 +13,8 @@ T = TypeVar("T")
 N = TypeVar("N", int, float)
 Shape = Literal["buttons", "pills", "list"]
 _BOUND: Any = {"bind": "query-params"}
+_KEPT: Any = {"persist_state": "session"}
+"""Streamlit binds what a person reads to the address; links hold ids, so these widgets are followed here."""
 
 
 def one_of(
@@ -25,31 +27,42 @@ def one_of(
     label_hidden: bool = False,
     **look: Any,
 ) -> T:
-    """One of some options, always: `default`, or the first, until somebody chooses. `title` is what the address shows.
+    """One of some options, always: `default`, or the first, until somebody chooses. `title` is what a person reads.
 
     Buttons and pills without a `default` start with what `st.session_state[key]` was given.
     """
     instead = options[0] if default is None else default
-    titles = [title(option) for option in options]
+    by_name = _by_name(options, title)
     shown = escape(title(instead)) if shape == "list" else title(instead)  # buttons and pills are Markdown already
-    address.look_at(key, label, lambda asked: len(asked) == 1 and asked[0] in titles, texts.NOT_HERE, shown)
+    address.look_at(key, label, lambda asked: len(asked) == 1 and asked[0] in by_name, texts.NOT_HERE, shown)
+    asked = address.newly_asked(key)
+    if asked is not None:
+        st.session_state[key] = by_name.get(asked[0], instead) if asked else instead
     look["label_visibility"] = "collapsed" if label_hidden else "visible"
     chosen: T | None
     if shape == "list":
-        start_index = list(options).index(instead)
-        chosen = st.selectbox(label, options, start_index, format_func=title, key=key, **_BOUND, **look)
+        start_index = list(options).index(instead) if asked is None else 0
+        chosen = st.selectbox(label, options, start_index, format_func=title, key=key, **_KEPT, **look)
     else:
         widget = st.segmented_control if shape == "buttons" else st.pills
         look = {"required": True, "wrap": True, "format_func": title, **look}
-        chosen = widget(label, options, default=default, key=key, **_BOUND, **look)
-    return chosen if chosen in options else instead
+        start = None if key in st.session_state else default  # Streamlit complains where both are given
+        chosen = widget(label, options, default=start, key=key, **_KEPT, **look)
+    chosen = chosen if chosen in options else instead
+    address.hold(key, [] if chosen == instead else [str(chosen)])
+    return chosen
 
 
 def maybe_one_of(label: str, options: Sequence[T], key: str, title: Callable[[T], str] = str) -> T | None:
     """One of some options or none."""
-    titles = ["", *(title(option) for option in options)]
-    address.look_at(key, label, lambda asked: len(asked) == 1 and asked[0] in titles, texts.NOT_HERE, texts.NOTHING)
-    return st.pills(label, options, format_func=title, wrap=True, key=key, **_BOUND)
+    by_name = _by_name(options, title)
+    fits = ("", *by_name)
+    address.look_at(key, label, lambda asked: len(asked) == 1 and asked[0] in fits, texts.NOT_HERE, texts.NOTHING)
+    if (asked := address.newly_asked(key)) is not None:
+        st.session_state[key] = by_name.get(asked[0]) if asked else None
+    chosen: T | None = st.pills(label, options, format_func=title, wrap=True, key=key, **_KEPT)
+    address.hold(key, [] if chosen is None else [str(chosen)])
+    return chosen
 
 
 def some_of(
@@ -61,21 +74,32 @@ def some_of(
     label_hidden: bool = False,
 ) -> list[T]:
     """Any number of some options, in their order."""
-    titles = [title(option) for option in options]
+    by_name = _by_name(options, title)
     instead = ", ".join(title(option) for option in default)
     address.look_at(
         key,
         label,
-        lambda asked: asked == [""] or (set(asked) <= set(titles) and len(set(asked)) == len(asked)),
+        lambda asked: asked == [""] or (set(asked) <= by_name.keys() and len(set(asked)) == len(asked)),
         texts.NOT_HERE,
         instead,
     )
+    asked = address.newly_asked(key)
+    if asked is not None:
+        st.session_state[key] = [by_name[name] for name in asked if name in by_name] if asked else list(default)
     visible: Any = "collapsed" if label_hidden else "visible"
-    chosen = st.pills(
-        label, options, selection_mode="multi", default=list(default), format_func=title, key=key,
-        label_visibility=visible, **_BOUND,
+    picked = st.pills(
+        label, options, selection_mode="multi", default=list(default) if asked is None else None, format_func=title,
+        key=key, label_visibility=visible, **_KEPT,
     )  # fmt: skip
-    return [option for option in options if option in chosen]
+    chosen = [option for option in options if option in picked]
+    is_default = chosen == [option for option in options if option in default]
+    address.hold(key, [] if is_default else [str(option) for option in chosen] or [""])
+    return chosen
+
+
+def _by_name(options: Sequence[T], title: Callable[[T], str]) -> dict[str, T]:
+    """Options by what a link may call them: their ids, or their titles, which older links hold."""
+    return {title(option): option for option in options} | {str(option): option for option in options}
 
 
 def number(label: str, low: N, high: N, start: N, key: str, step: N | None = None, **look: Any) -> N:
@@ -110,13 +134,16 @@ def switch(label: str, key: str, on: bool = False, **look: Any) -> bool:
     return st.toggle(label, value=on, key=key, **_BOUND, **look)
 
 
-def _look_at_number(label: str, low: N, high: N, start: N, key: str) -> None:
-    def fits(asked: list[str]) -> bool:
-        try:
-            value = float(asked[0])
-        except ValueError:
-            return False
-        whole = not isinstance(start, int) or value.is_integer()
-        return len(asked) == 1 and math.isfinite(value) and low <= value <= high and whole
+def number_fits(asked: Sequence[str], low: N, high: N, start: N) -> bool:
+    """Whether a link asks for one finite number within the limits, a whole one where `start` is whole."""
+    try:
+        value = float(asked[0])
+    except ValueError:
+        return False
+    whole = not isinstance(start, int) or value.is_integer()
+    return len(asked) == 1 and math.isfinite(value) and low <= value <= high and whole
 
-    address.look_at(key, label, fits, texts.number_between(low, high), escape(f"{start:g}"))
+
+def _look_at_number(label: str, low: N, high: N, start: N, key: str) -> None:
+    may_be, instead = texts.number_between(low, high), escape(f"{start:g}")
+    address.look_at(key, label, lambda asked: number_fits(asked, low, high, start), may_be, instead)

@@ -8,34 +8,28 @@ from ui.frame import address, texts
 from ui.frame.log import REFUSED, log_event, raised_in
 from ui.frame.markdown import escape
 from ui.frame.server import prepare_server
+from ui.frame.style import COMPACT_HEAD, NO_SIDEBAR, STYLE
 from ui.frame.upload_limit import bound_uploads
 
 ICON = assets("icon.png")
-# Streamlit leaves much room around the page and keeps columns side by side down to the width of a phone. Panels (a
-# container whose key begins with “panels”) stand below each other already in a narrow window.
-STYLE = """<style>
-.stMainBlockContainer {padding-top: 2.2rem; padding-bottom: 3rem}
-@media (max-width: 1200px) {
-  .stMainBlockContainer {padding-left: 1.5rem; padding-right: 1.5rem}
-  [class*="st-key-panels"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
-  [class*="st-key-panels"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > .stColumn
-    {flex: 1 1 100%; min-width: 100%}
-}
-</style>"""
 
 
-def start_page(title: str) -> None:
-    """Call first on every page."""
+def start_page(title: str, compact: bool = False, navigation: bool = True) -> None:
+    """Call first on every page. A `compact` head leaves the first screen to the page itself."""
+    st.html(STYLE)  # first, for it takes effect late in the browser of the first visitor; see ui.frame.first_paint
+    prepare_server()
     st.set_page_config(page_title=f"{title} · {texts.APP_TITLE}", page_icon=str(ICON), layout="wide")
     address.start_reading(title)
-    st.html(STYLE)
-    prepare_server()
     bound_uploads()
-    with st.sidebar:
-        for path, label, icon in texts.PAGES:
-            st.page_link(path, label=label, icon=icon)
-    st.title(title)
-    st.caption(f":material/info: {texts.NOT_A_DEVICE}")
+    if navigation:
+        with st.sidebar, st.container(key="pages"):
+            for path, label, icon in texts.PAGES:
+                st.page_link(path, label=label, icon=icon)
+    else:
+        st.html(NO_SIDEBAR)
+    with st.container(horizontal=compact, vertical_alignment="center", key=COMPACT_HEAD if compact else "head"):
+        st.title(title, anchor=False, width="content" if compact else "stretch")
+        st.caption(f":material/info: {texts.NOT_A_DEVICE}")
     address.show_notices()
 
 

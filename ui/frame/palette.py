@@ -13,6 +13,8 @@ class Palette:
     muted: str
     grid: str
     outline: str
+    veil: str
+    """Lies below what stands on a picture; the colour of the page."""
     true: str = "#009E73"
     candidate: str = "#E69F00"
     non_candidate: str = "#6C8EAD"
@@ -21,8 +23,8 @@ class Palette:
     negative: str = "#4682B4"  # the paper's steelblue (70, 130, 180)
 
 
-LIGHT = Palette(text="#1F1B24", muted="#6B6475", grid="#E4DEE9", outline="#00204D")
-DARK = Palette(text="#EFEAF3", muted="#A79FB1", grid="#3A3244", outline="#00204D")
+LIGHT = Palette(text="#1F1B24", muted="#6B6475", grid="#E4DEE9", outline="#00204D", veil="rgba(255,255,255,0.75)")
+DARK = Palette(text="#EFEAF3", muted="#A79FB1", grid="#3A3244", outline="#00204D", veil="rgba(20,17,26,0.75)")
 
 
 def current_palette() -> Palette:

@@ -9,11 +9,14 @@ import torch
 from streamlit import net_util
 from threadpoolctl import threadpool_limits
 
+from ui.frame.guard import guard_server
+
 
 def prepare_server() -> None:
     """Call on every page; what has been done is not done again."""
     _use_one_thread_per_computation()
     _never_ask_the_internet()
+    guard_server()
     _freeze_what_is_loaded(len(sys.modules))
 
 

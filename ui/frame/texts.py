@@ -7,9 +7,11 @@ NOT_A_DEVICE = "For teaching and research. Not a medical device: never use it fo
 
 PAGES = (
     ("app.py", "Explore", ":material/biotech:"),
+    ("pages/slide.py", "Slide", ":material/zoom_in_map:"),
     ("pages/batch.py", "Batch", ":material/stacks:"),
     ("pages/generators.py", "Bag generators", ":material/grid_view:"),
     ("pages/lesson.py", "Lesson", ":material/school:"),
+    ("pages/class.py", "Class", ":material/groups:"),
     ("pages/compare.py", "Compare models", ":material/compare:"),
     ("pages/results.py", "Results", ":material/leaderboard:"),
     ("pages/train.py", "Train", ":material/model_training:"),
@@ -18,6 +20,10 @@ PAGES = (
 
 UPLOAD_HELP = f"{in_words()} of colorectal H&E tissue. The picture stays on this machine."
 EXPECTED_SCALE = "The models expect about 0.5 µm per pixel on a tile of 224 × 224 pixels."
+UPLOADS_RELEASED = (
+    "The server needed room for others: files you uploaded and did not use for a while were released. "
+    "Upload them again."
+)
 CLASSIFYING = "Classifying tiles…"
 
 GENERATOR_HEADING = "Bag generator"
@@ -48,3 +54,10 @@ def link_asks(label: str, asked: str, why_not: str, instead: str) -> str:
     if not asked:
         return f"The link leaves “{label}” empty; {instead} is shown."
     return f"The link asks for {asked} under “{label}”, {why_not}; {instead} is shown."
+
+
+def link_sets(named: str, keys: int, unnamed: int) -> str:
+    """Said when a link carries keys the page never reads; `unnamed` is how many of them are not in `named`."""
+    more = f" and {unnamed} more" if unnamed > 0 else ""
+    left_out = "it is left out" if keys == 1 else "they are left out"
+    return f"The link also sets {named}{more}, which this page does not know; {left_out}."

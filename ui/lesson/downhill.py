@@ -1,70 +1,76 @@
 """Gradient descent on the probabilities of one bag, under the losses that training itself uses."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from elimipl.model.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
+from elimipl.model.losses import (
+    entropy_gradient,
+    entropy_sparsity,
+    inhibition_gradient,
+    inhibition_loss,
+    l1_gradient,
+    l1_sparsity,
+    mapping_loss,
+)
 
-SPARSITIES = {"l1": l1_sparsity, "entropy": entropy_sparsity}
 STEP_SIZE = 0.6
+PARTS = ("mapping", "sparsity", "inhibition")
 
 
 @dataclass(frozen=True, eq=False)
-class Pull:
-    """One loss at one place: its value, and its derivative by the energies (k,)."""
+class Walks:
+    """Descents for every pair of μ and γ, one after the other; γ runs faster."""
 
-    value: float
-    gradient: np.ndarray
-
-    def scaled(self, factor: float) -> "Pull":
-        return Pull(factor * self.value, factor * self.gradient)
-
-    def __add__(self, other: "Pull") -> "Pull":
-        return Pull(self.value + other.value, self.gradient + other.gradient)
+    probabilities: np.ndarray  # (pairs, steps + 1, k)
+    ahead: np.ndarray  # (pairs, steps + 1, k): after one long step from there
+    losses: np.ndarray  # (pairs, steps + 1, 3): the three losses without their weights
 
 
-def pulls(
-    energies: np.ndarray, candidates: np.ndarray, weights: np.ndarray, mu: float, gamma: float, sparsity: str = "l1"
-) -> Mapping[str, Pull]:
-    """The three losses unweighted, and “total” = L_ma + μ L_sp + γ L_in. All arrays are (k,)."""
-    e = torch.tensor(energies, dtype=torch.float64)[None].requires_grad_()
-    s, w = torch.tensor(candidates)[None], torch.tensor(weights, dtype=torch.float64)[None]
-    log_p = e.log_softmax(1)
-    values = {
-        "mapping": mapping_loss(log_p, w),
-        "sparsity": SPARSITIES[sparsity](log_p, s),
-        "inhibition": inhibition_loss(log_p, s),
-    }
-    parts = {name: _pull(value, e) for name, value in values.items()}
-    total = parts["mapping"] + parts["sparsity"].scaled(mu) + parts["inhibition"].scaled(gamma)
-    return {**parts, "total": total}
+def gradients(energies: Tensor, candidates: Tensor, weights: Tensor, sparsity: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Derivatives of the three losses by the energies, each (m, k) and of every bag alone."""
+    log_p = energies.log_softmax(1)
+    p = log_p.exp()
+    sparse = l1_gradient(p, candidates) if sparsity == "l1" else entropy_gradient(log_p, candidates)
+    return p - weights, sparse, inhibition_gradient(log_p, p, candidates)
 
 
-def step_down(energies: np.ndarray, pull: Pull, size: float = STEP_SIZE) -> np.ndarray:
-    """The energies after one step of gradient descent."""
-    return energies - size * pull.gradient
+def walk(
+    start: np.ndarray,
+    candidates: np.ndarray,
+    factors: Sequence[tuple[float, float, float]],
+    sparsity: str,
+    steps: int,
+    long_step: float = 2.0,
+) -> Walks:
+    """Descend from the energies `start` (k,) with an even belief; `factors` weigh mapping, sparsity and inhibition."""
+    m = len(factors)
+    energies = torch.tensor(start, dtype=torch.float64).repeat(m, 1)
+    s = torch.tensor(candidates).repeat(m, 1)
+    w = (s / s.sum(1, keepdim=True)).double()
+    scale = torch.tensor(factors, dtype=torch.float64).T[:, :, None]  # (3, m, 1)
+    at, ahead, losses = [], [], []
+    for _ in range(steps + 1):
+        pull = (torch.stack(gradients(energies, s, w, sparsity)) * scale).sum(0)
+        at.append(energies.softmax(1).numpy())
+        ahead.append((energies - long_step * pull).softmax(1).numpy())
+        losses.append(np.array([_values(one[None], s[:1], w[:1], sparsity) for one in energies.log_softmax(1)]))
+        energies = energies - STEP_SIZE * pull
+    return Walks(*(np.stack(part, axis=1) for part in (at, ahead, losses)))
 
 
 def descend(start: np.ndarray, candidates: np.ndarray, sparsity: str, gamma: float, steps: int) -> np.ndarray:
     """Probabilities (steps + 1, k) while a sparsity loss, with γ times inhibition, is minimised from `start` (k,)."""
-    energies = np.log(start)
-    path = [start]
-    for _ in range(steps):
-        parts = pulls(energies, candidates, np.zeros_like(start), 0.0, gamma, sparsity)
-        energies = step_down(energies, parts["sparsity"] + parts["inhibition"].scaled(gamma))
-        path.append(probabilities(energies))
-    return np.array(path)
+    return walk(np.log(start), candidates, [(0.0, 1.0, gamma)], sparsity, steps).probabilities[0]
 
 
-def probabilities(energies: np.ndarray) -> np.ndarray:
-    """Softmax of (k,) energies."""
-    exponents = np.exp(energies - energies.max())
-    return exponents / exponents.sum()
-
-
-def _pull(value: torch.Tensor, energies: torch.Tensor) -> Pull:
-    (gradient,) = torch.autograd.grad(value, energies, retain_graph=True)
-    return Pull(value.item(), gradient[0].numpy())
+def _values(log_p: Tensor, candidates: Tensor, weights: Tensor, sparsity: str) -> tuple[float, float, float]:
+    sparse = l1_sparsity if sparsity == "l1" else entropy_sparsity
+    return (
+        mapping_loss(log_p, weights).item(),
+        sparse(log_p, candidates).item(),
+        inhibition_loss(log_p, candidates).item(),
+    )

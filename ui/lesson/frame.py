@@ -1,13 +1,47 @@
-"""What surrounds every step: the list of steps, the text, the task with its tick, Back and Next, the link."""
+"""What surrounds every step: the list of steps, the text, the task with its tick, Back and Next, links and papers."""
 
 from functools import partial
+from html import escape
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from ui.frame.download import download_button
 from ui.lesson import texts
-from ui.lesson.progress import PARTS, Progress
+from ui.lesson.answers import offer_answers
+from ui.lesson.papers import guide, handout
+from ui.lesson.plan import Lesson, Step, Term
+from ui.lesson.progress import PARTS, Progress, start_over
 
 DONE_ICON, OPEN_ICON, HERE_ICON = ":material/check_circle:", ":material/circle:", ":material/radio_button_checked:"
+CLASS_STYLE = "<style>[data-testid=stSidebar], [data-testid=stHeader] {display: none}</style>"
+NOTATION_STYLE = """<style>
+.notation {display: flex; flex-wrap: wrap; gap: .3rem .5rem; font-size: .85rem; align-items: center}
+.notation span[tabindex] {position: relative; border-bottom: 1px dotted; cursor: help; padding: 0 .15rem;
+  font-weight: 600}
+.notation .tip {display: none; position: absolute; left: 0; top: 1.7em; z-index: 99; width: max-content;
+  max-width: min(20rem, 70vw); padding: .4rem .6rem; border-radius: .4rem; background: #2B2433; color: #F4F0F7;
+  font-weight: 400}
+.notation span[tabindex]:hover .tip, .notation span[tabindex]:focus .tip {display: block}
+</style>"""
+
+
+STYLE = """<style>
+.st-key-panels-lesson h2 {font-size: 1.35rem; padding: 0 0 .2rem 0}
+.st-key-panels-lesson p, .st-key-panels-lesson li {font-size: .92rem}
+[data-testid=stSidebar] [class*=st-key-go-] button {justify-content: flex-start; text-align: left; min-height: 1.8rem}
+[data-testid=stSidebar] [class*=st-key-go-] button p {font-size: .9rem; line-height: 1.2; text-align: left}
+</style>"""
+
+
+def page_parts(progress: Progress) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Where the words go, and where what moves goes: side by side in a wide window; without words, all the room."""
+    st.html(STYLE)
+    with st.container(key="panels-lesson"):
+        if not any(progress.shows(part) for part in ("text", "task", "question")):
+            return st.container(), st.container()
+        beside, figures = st.columns([1, 2.1], gap="medium")
+    return beside, figures
 
 
 def show_step_list(progress: Progress) -> None:
@@ -23,11 +57,23 @@ def show_step_list(progress: Progress) -> None:
             st.button(title, key=f"go-{step.id}", icon=icon, type="tertiary", on_click=partial(progress.go, position))
 
 
-def show_text(progress: Progress) -> None:
-    """Title and explanation of the current step."""
+def show_text(progress: Progress, glossary: tuple[Term, ...]) -> None:
+    """Title and explanation of the current step, and its notation with a tip on every symbol."""
     st.header(f"{progress.position + 1} · {progress.current.title}", anchor=False)
     if progress.shows("text"):
         st.markdown(progress.current.text)
+        show_notation(progress.current, glossary)
+
+
+def show_notation(step: Step, glossary: tuple[Term, ...]) -> None:
+    """The symbols a step uses; pointing at one, or going there by keys or touch, says what it means."""
+    terms = [term for term in glossary if term.id in step.notation]
+    spans = "".join(
+        f'<span tabindex="0" role="note" aria-label="{escape(f"{term.symbol}: {term.name}. {term.meaning}")}">'
+        f'{escape(term.symbol)}<span class="tip">{escape(f"{term.name}: {term.meaning}")}</span></span>'
+        for term in terms
+    )
+    st.html(f'{NOTATION_STYLE}<div class="notation">{texts.NOTATION_LABEL} {spans}</div>')
 
 
 def show_task(progress: Progress) -> None:
@@ -41,8 +87,8 @@ def show_task(progress: Progress) -> None:
         st.info(f"**{texts.TASK_LABEL}:** {step.task}", icon=":material/touch_app:")
 
 
-def show_way_on(progress: Progress) -> None:
-    """Back and Next, always free to use, and the link for a class."""
+def show_way_on(progress: Progress, lesson: Lesson, glossary: tuple[Term, ...]) -> None:
+    """Back and Next, always free to use, the links, the glossary and what can be taken away."""
     if not progress.shows("steps"):
         return
     position, last = progress.position, len(progress.steps) - 1
@@ -56,13 +102,34 @@ def show_way_on(progress: Progress) -> None:
             on_click=partial(progress.go, position + 1),
         )  # fmt: skip
         with st.popover(texts.LINK_LABEL, icon=":material/link:"):
-            _offer_link(progress)
+            _offer_links(progress)
+        with st.popover(texts.GLOSSARY_LABEL, icon=":material/dictionary:"):
+            st.markdown("\n".join(f"- **{term.symbol}** {term.name}: {term.meaning}" for term in glossary))
+        with st.popover(texts.ANSWERS_HEADING, icon=":material/fact_check:"):
+            offer_answers(progress.steps)
+            st.button(texts.START_OVER_LABEL, key="start_over", icon=":material/restart_alt:", on_click=start_over)
+        with st.popover(texts.TEACH_LABEL, icon=":material/school:"):
+            _offer_papers(lesson, glossary)
     if len(progress.done) == len(progress.steps):
         st.success(texts.ALL_DONE, icon=":material/celebration:")
 
 
-def _offer_link(progress: Progress) -> None:
+def _offer_links(progress: Progress) -> None:
+    address = (st.context.url or "").partition("?")[0]
     st.caption(texts.LINK_HELP)
     hidden = [part for part in PARTS if st.checkbox(texts.HIDE_TITLES[part], key=f"hide-{part}")]
-    address = (st.context.url or "").partition("?")[0]
-    st.code(address + progress.link(hidden), language=None, wrap_lines=True)
+    st.code(address + progress.class_link(hidden), language=None, wrap_lines=True)
+    st.caption(texts.OWN_LINK_HELP)
+    st.code(address + progress.own_link(), language=None, wrap_lines=True)
+
+
+def _offer_papers(lesson: Lesson, glossary: tuple[Term, ...]) -> None:
+    st.caption(texts.papers_help(lesson.minutes))
+    papers = (
+        (texts.GUIDE_LABEL, "teaching-guide.html", guide),
+        (texts.HANDOUT_LABEL, "teaching-handout.html", handout),
+    )
+    for label, name, make in papers:
+        download_button(
+            label, partial(make, lesson, glossary), name, "text/html", {}, icon=":material/download:", key=name
+        )

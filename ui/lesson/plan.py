@@ -1,4 +1,4 @@
-"""The lesson as data: what each step says, what the learner is to do, and how to tell that it was done."""
+"""The lesson as data: what each step says and asks, what the learner is to do, and how to tell that it was done."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +10,7 @@ from bag_generators.assets import assets
 from bag_generators.validation import Record, read_json, validated
 
 LESSON_FILE = assets("lessons", "dual_inexact_supervision.json")
+GLOSSARY_FILE = assets("lessons", "glossary.json")
 _REPAIR = "Get the project's files again."
 
 
@@ -32,14 +33,42 @@ class Condition(Record):
         return value == self.exactly if self.at_least is None else bool(value >= self.at_least)
 
 
+class Question(Record):
+    """What the learner predicts before looking: one of some options is right, and why."""
+
+    question: str
+    options: tuple[str, ...]
+    answer: int = Field(ge=0)
+    because: str
+
+    @model_validator(mode="after")
+    def _answer_is_an_option(self) -> "Question":
+        if self.answer >= len(self.options):
+            raise ValueError("the answer must be one of the options")
+        return self
+
+
+class Discussion(Record):
+    """A question for the class, and what an answer should hold."""
+
+    question: str
+    answer: str
+
+
 class Step(Record):
     """One screen of the lesson."""
 
     id: str
     title: str
+    minutes: int
+    """How long a class takes."""
     paragraphs: tuple[str, ...] = Field(alias="text")
+    ask: Question
     task: str
     done_when: tuple[Condition, ...]
+    notation: tuple[str, ...]
+    """Ids of the glossary that this step uses."""
+    discuss: tuple[Discussion, ...]
 
     @property
     def text(self) -> str:
@@ -51,13 +80,34 @@ class Step(Record):
         return all(condition.holds(facts) for condition in self.done_when)
 
 
-class _Lesson(Record):
+class Lesson(Record):
+    """All steps in their order."""
+
     title: str
     source: str
     steps: tuple[Step, ...]
 
+    @property
+    def minutes(self) -> int:
+        return sum(step.minutes for step in self.steps)
 
-def load_lesson(path: Path = LESSON_FILE) -> tuple[Step, ...]:
-    """The steps in their order. A file that is missing or damaged is an `InputError`."""
+
+class Term(Record):
+    """A symbol or an abbreviation of the lesson."""
+
+    id: str
+    symbol: str
+    name: str
+    meaning: str
+
+
+def load_lesson(path: Path = LESSON_FILE) -> Lesson:
+    """The lesson. A file that is missing or damaged is an `InputError`."""
     called = f"The lesson “{path.name}”"
-    return validated(_Lesson, read_json(path, called, _REPAIR), called, _REPAIR).steps
+    return validated(Lesson, read_json(path, called, _REPAIR), called, _REPAIR)
+
+
+def load_glossary(path: Path = GLOSSARY_FILE) -> tuple[Term, ...]:
+    """The glossary in its order. A file that is missing or damaged is an `InputError`."""
+    called = f"The glossary “{path.name}”"
+    return validated(tuple[Term, ...], read_json(path, called, _REPAIR), called, _REPAIR)

@@ -1,14 +1,21 @@
-"""Where the learner is and what is done, kept in the address: `?step=losses&done=picture,instances&hide=steps`."""
+"""Where the learner is and what is done, kept in the address: `?step=losses&done=picture,instances&class=1`."""
 
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
+import streamlit as st
+
 from ui.frame import address
 from ui.lesson import texts
+from ui.lesson.answers import OPENED, SAID
 from ui.lesson.plan import Step
 
-PARTS = ("steps", "text", "task")
+PARTS = ("steps", "text", "task", "question")
 """What a teacher can hide from whoever follows a link."""
+ANSWERS = ("done", "seen", "marks", "check_marks", "pick", "guess", "shown", "rows")
+"""What a learner did or found out: never part of a link for a class."""
+_FRAME = ("step", "hide", "class")
+_ADDRESS = "lesson-address"
 
 
 class Progress:
@@ -45,8 +52,47 @@ class Progress:
         """Whether a part of the page is not hidden by the link."""
         return part not in address.some_names("hide", texts.HIDE_LABEL, PARTS)
 
-    def link(self, hidden: Sequence[str]) -> str:
-        """The query of a link to this step with the choices made here and some parts hidden."""
-        kept = {key: value for key, value in address.everything().items() if key not in ("done", "hide", "step")}
+    def class_link(self, hidden: Sequence[str]) -> str:
+        """The query of a link for a class: this step and the choices made here, without navigation or any answer."""
+        kept = {key: value for key, value in address.everything().items() if not _is_answer(key)}
         hiding = {"hide": ",".join(part for part in PARTS if part in hidden)} if hidden else {}
-        return "?" + urlencode({"step": self.current.id, **hiding, **kept}, safe=",")
+        choices = {key: value for key, value in kept.items() if key not in _FRAME}
+        return "?" + urlencode({"step": self.current.id, "class": "1", **hiding, **choices}, safe=",")
+
+    def own_link(self) -> str:
+        """The query that restores everything as it is now, answers and all."""
+        return "?" + urlencode({"step": self.current.id, **address.everything()}, safe=",")
+
+
+def asked_for_class() -> bool:
+    """The same before the address may be read."""
+    return address.everything().get("class") == "1"
+
+
+def for_class() -> bool:
+    """Whether the link is for a class: no navigation and no controls of the lesson around the step."""
+    return address.one_name("class", texts.CLASS_LABEL, ("", "1")) == "1"
+
+
+def come_back() -> None:
+    """Call before anything else: who returns from another page finds the lesson as it was left."""
+    if not address.everything():
+        for key, value in st.session_state.get(_ADDRESS, {}).items():
+            address.write(key, value)
+
+
+def leave_off() -> None:
+    """Call last: remember the address for `come_back`."""
+    st.session_state[_ADDRESS] = address.everything()
+
+
+def start_over() -> None:
+    """Forget everything the learner did."""
+    for key in address.everything():
+        address.hold(key, [])
+    for slot in [name for name in st.session_state if str(name).startswith(("kept-", "at-", "lesson-"))]:
+        del st.session_state[slot]
+
+
+def _is_answer(key: str) -> bool:
+    return key in ANSWERS or key.startswith((SAID, OPENED))

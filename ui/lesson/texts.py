@@ -5,25 +5,46 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from bag_generators import Generator
-from ui.lesson.recorded import AmbiguityRun, AttentionRun, BeliefRun, WatchedBag
+from ui.lesson.recorded import AmbiguityRun, Contrast, WatchedBag
 
 STEPS_HEADING = "Steps"
 STEP_LABEL = "Step"
+SEEN_LABEL = "Things seen"
 HIDE_LABEL = "Hidden parts"
-CASE_HEADING = "Your picture"
-TISSUE_LABEL = "Tissue"
-VARIANT_LABEL = "Which drawing"
+CLASS_LABEL = "For a class"
+CASE_HEADING = "Your bag"
+KIND_LABEL = "Made of"
+KIND_TITLES = {"real": "Real tissue", "drawn": "A drawing"}
+PICTURE_LABEL = "Tissue"
 CUT_LABEL = "Cut into instances by"
 TASK_LABEL = "Do this"
 DONE_LABEL = "Done"
 BACK_LABEL = "Back"
 NEXT_LABEL = "Next"
 ALL_DONE = "You have done every step. The Train page lets you try all of this on bags of your own."
-LINK_LABEL = "Link for a class"
-LINK_HELP = "Opens this step with the choices made here. What you tick is not shown to whoever follows the link."
-HIDE_TITLES = {"steps": "Hide the steps", "text": "Hide the explanation", "task": "Hide the task"}
+LINK_LABEL = "Links"
+LINK_HELP = (
+    "**For a class**: opens this step with the choices made here, without navigation, controls or any answer of yours. "
+    "What you tick is not shown either."
+)
+OWN_LINK_HELP = "**For yourself**: opens the lesson as it is now, answers and all."
+HIDE_TITLES = {
+    "steps": "Hide the steps", "text": "Hide the explanation", "task": "Hide the task", "question": "Hide the question",
+}  # fmt: skip
+GLOSSARY_LABEL = "Glossary"
+NOTATION_LABEL = "Notation:"
+ANSWERS_HEADING = "Your answers"
+ANSWERS_LABEL = "Answers (CSV)"
+START_OVER_LABEL = "Start the lesson over"
+TEACH_LABEL = "For teachers"
+GUIDE_LABEL = "Teacher's guide"
+HANDOUT_LABEL = "Handout to print"
+PREDICT_LABEL = "Predict"
+REVEAL_LABEL = "Reveal"
+RIGHT = "Right."
 
 RECORDED = "Recorded run"
+NONE_YET = "none yet"
 
 PICK_LABEL = "Click an instance in the picture, or choose its number"
 HIDE_INSTANCES_LABEL = "Hide the instance labels"
@@ -37,11 +58,47 @@ HIDE_TRUE_LABEL = "Hide which candidate is true"
 AS_MACHINE_LABEL = "See it as a learning machine does"
 ADD_LABEL = "Keep this row and take another picture"
 CLEAR_LABEL = "Start over"
+ROWS_LABEL = "Rows kept"
+CONDITION = {
+    "real": "This bag meets the paper's condition: its other patches are fat and glass, so **no instance is of a "
+    "false positive label**.",
+    "drawn": "This drawing meets the paper's condition: around the class there is fat only, so **no instance is of a "
+    "false positive label**.",
+}
 
 SOURCE_LABEL = "Bags"
-SOURCE_TITLES = {"digits": "Digits", "phantom": "Your picture"}
+SOURCE_TITLES = {"tissue": "Tissue", "digits": "Digits, as in the paper's Figure 5"}
 DIGIT_LABEL = "Bag with the hidden digit"
+DIGITS_ROW = "Digits"
+DIGITS_ALT = "The pictures of the bag; those of the hidden digit are framed red."
 EPOCH_LABEL = "Epoch"
+CARRIES, CARRIES_NOT = "carries the class", "does not"
+MODEL_TITLES = {"plain": "Learned from **plain** bags", "composed": "Learned from **composed** bags"}
+MODEL_TITLES_PLAIN = {name: title.replace("*", "") for name, title in MODEL_TITLES.items()}
+MAP_TITLES = {"plain": "Its map (plain)", "composed": "Its map (composed)"}
+STAND_INS = "The attention is that on real patches; in the maps drawings stand in for their pixels."
+SHOWN_SEED = "The bag shown is of seed 0."
+CONTRAST_HEADING = (
+    "**All held-out bags, every cut.** Dots: mean; thick lines: lowest to highest seed; thin lines: the middle 80 % of "
+    "bags."
+)
+
+SCORES_LABEL = "Scores learned by"
+SCORES_TITLES = {"elimipl": "ELIMIPL", "demipl": "DEMIPL"}
+SCORES_SEED = {
+    "elimipl": "These scores: composed bags of Deep, seed 0.",
+    "demipl": "These scores: composed bags of Deep, seed 0, trained as DEMIPL (sigmoid attention, λ = 0.001, no "
+    "sparsity or inhibition loss).",
+}
+TEMPERATURE_LABEL = "Temperature: all scores are divided by it"
+INSTANCE_LABEL = "Instance"
+SHARE_TITLES = {
+    "sigmoid": "**DEMIPL**: sigm(ξ) / Σ sigm(ξ)",
+    "softmax": "**Softmax without √l**: exp(ξ) / Σ exp(ξ)",
+    "scaled": "**ELIMIPL** (eq. 3): exp(ξ/√l) / Σ exp(ξ/√l)",
+}
+Z_TITLE = "**The bag** z = Σ a h (eq. 4), with the scaled softmax"
+Z_AXIS = "number of z"
 
 LOSS_LABEL = "Loss"
 LOSS_TITLES = {"mapping": "Mapping", "sparsity": "Sparsity", "inhibition": "Inhibition", "total": "Sum"}
@@ -53,8 +110,8 @@ LOSS_FORMULAS = {
     "inhibition": "$\\mathcal{L}_{in} = -\\sum_{c \\notin S} \\log (1 - p_c)$",
     "total": "$\\mathcal{L} = \\mathcal{L}_{ma} + \\mu \\mathcal{L}_{sp} + \\gamma \\mathcal{L}_{in}$",
 }
-MU_LABEL = "μ, weight of the sparsity loss"
-GAMMA_LABEL = "γ, weight of the inhibition loss"
+MU_LABEL = "μ, weight of the sparsity loss (in the sum)"
+GAMMA_LABEL = "γ, weight of the inhibition loss (in the sum)"
 START_LABEL = "The model stands"
 START_TITLES = {
     "undecided": "undecided",
@@ -62,44 +119,96 @@ START_TITLES = {
     "outside": "convinced of a non-candidate",
     "right": "convinced of the true label",
 }
-STEPS_LABEL = "Take {count} steps downhill"
-RESET_LABEL = "Back to the start"
+STEPS_LABEL = "Steps downhill"
 
 DESCENT_START_LABEL = "The candidates begin"
 DESCENT_STARTS = {"ahead": "one well ahead", "close": "two nearly level", "equal": "all level"}
 INHIBIT_LABEL = "Let inhibition help"
 DESCENT_LABEL = "Steps of gradient descent"
 DESCENT_TITLES = {"l1": "**ℓ1**: the sum of the candidates", "entropy": "**Entropy** of the candidates"}
+DESCENT_ALT = "Probabilities of the candidates while the ℓ1 sum, and while their entropy, is minimised."
+ALL_OTHERS = "all non-candidates"
 DESCENT_LESSON = (
-    "The sum of the candidates is one minus the rest, so its slope is the same for every candidate: it can't prefer "
-    "one. All it can do is push mass **out** of the candidate set, against the inhibition loss. Entropy makes the "
-    "leader win and leaves the others nothing, which is what ℓ0 asks for; only where all are exactly level does it "
-    "have no direction either."
+    "The sum of the candidates is one minus the rest, so its slope by p is the same for every candidate: it can't "
+    "prefer one. In the logits, where training moves, it even **levels** them: the slope is p(1 − mass of the "
+    "candidates), so the larger one falls faster. All it can do is push mass **out** of the candidate set, against "
+    "the inhibition loss. Entropy makes the leader win and leaves the others nothing, which is what ℓ0 asks for, but "
+    "it crowns a wrong leader just as well; only where all are exactly level does it have no direction either."
 )
 
 BAG_LABEL = "Training bag"
+BELIEF_TITLE = "Belief w over the epochs"
+BELIEF_NOW = "Belief at this epoch"
 GUESS_LABEL = "Your guess: ELIMIPL's accuracy with three false positives"
+YOUR_GUESS = "your guess"
 SHOW_LABEL = "Show what happened"
+DIGITS_CURVE = "Digit bags: mean held-out accuracy, whiskers of one standard deviation"
+BIRDSONG_ALT = "Accuracy of ELIMIPL, DEMIPL and MIPLGP on Birdsong over r from 1 to 10."
+BIRDSONG_HEADING = "**What the paper says of Birdsong, and what our runs show**"
 
 
 def true_label(name: str, description: str) -> str:
     return f"True label: **{name}**. {description}"
 
 
-def truth_legend(positive: int, count: int) -> str:
-    return f":red[■] {positive} of {count} instances carry the class, :blue[■] the others are background."
+def picture_title(tissue: str, variant: int) -> str:
+    return f"{tissue}, {'first' if variant == 1 else 'second'} bag"
 
 
-def picked(instance: int, positive: bool) -> str:
-    return f"Instance {instance} **{'carries the class' if positive else 'is background'}**."
-
-
-def marks_checked(found: int, wrong: int, there: int) -> str:
-    missed = there - found
+def case_caption(kind: str, real: bool) -> str:
+    if kind == "drawn":
+        return "Drawn by this project: tissue of the class in fat. Drawings teach; they are not tissue."
+    if real:
+        return (
+            "Real patches from the tiles on this machine, composed with fat and glass (CC BY 4.0, Kather et al. 2018). "
+            "Even purple squares are glass: the data's stain normalisation coloured some empty tiles."
+        )
     return (
-        f"You found **{found} of {there}** instances that carry the class, missed {missed}, and marked {wrong} that "
-        "show background."
+        "Features of real patches (Kather et al. 2018, CC BY 4.0). Their pixels do not ship: **drawings stand in for "
+        "them**. With the tiles on disk, set ELIMIPL_TILES to their folder to see the real ones."
     )
+
+
+def truth_legend(positive: int, partly: int, count: int) -> str:
+    part = f" :orange[■] {partly} show less than half of it," if partly else ""
+    return f":red[■] {positive} of {count} instances carry the class,{part} :blue[■] the others show nothing of it."
+
+
+def picked(instance: int, positive: bool, share: float) -> str:
+    said = "carries the class" if positive else "shows a part of the class" if share else "shows nothing of the class"
+    return f"Instance {instance} **{said}**: {share:.0%} of it."
+
+
+def patch_alt(instance: int) -> str:
+    return f"Patch of instance {instance}."
+
+
+def marks_checked(found: int, partly: int, wrong: int, there: int) -> str:
+    part = f", {partly} that show less than half of it" if partly else ""
+    return (
+        f"You found **{found} of {there}** instances that carry the class, missed {there - found}, and marked "
+        f"{wrong} that show nothing of it{part}."
+    )
+
+
+def answers_given(given: int, of: int, right: int, revealed: int) -> str:
+    return f"{given} of {of} questions answered; of the {revealed} revealed, {right} right."
+
+
+def wrong(answer: str) -> str:
+    return f"Not so: {answer}."
+
+
+def you_said(question: str, said: str) -> str:
+    return f"*{question}* You said: {said}."
+
+
+def papers_help(minutes: int) -> str:
+    return f"Made from this lesson: timings ({minutes} minutes in all), questions and answers; a handout of two pages."
+
+
+def true_name(name: str, true: bool) -> str:
+    return f"{name} (true)" if true else str(name)
 
 
 def candidate_set(candidates: np.ndarray, names: Sequence[str]) -> str:
@@ -119,43 +228,19 @@ def sparse_caption(rows_count: int, classes: int) -> str:
     )
 
 
-def attention_caption(run: AttentionRun, bag: WatchedBag, stage: int) -> str:
-    attention, truth = np.array(bag.attention[stage]), np.array(bag.truth, dtype=bool)
-    chances = np.array(bag.probabilities[stage])
-    return (
-        f"The {truth.sum()} of {len(truth)} instances that carry the class hold {attention[truth].sum():.0%} of the "
-        f"attention (even share: {truth.mean():.0%}). The model says {run.labels[int(chances.argmax())]} with "
-        f"{chances.max():.0%}; the label is {run.labels[bag.true]}. Held-out accuracy at this epoch: "
-        f"{run.held_out_accuracy[stage]:.0%}. {RECORDED}: {run.about}"
-    )
-
-
-def loss_values(values: Mapping[str, float], mu: float, gamma: float) -> str:
-    return (
-        f"L = {values['mapping']:.2f} + {mu:.1f} × {values['sparsity']:.2f} + {gamma:.1f} × {values['inhibition']:.2f} "
-        f"= **{values['total']:.2f}**"
-    )
-
-
-def descent_result(p: np.ndarray, candidates: np.ndarray) -> str:
-    inside = p[candidates]
-    share = inside.max() / inside.sum()
-    return f"Mass on the candidates **{inside.sum():.0%}**; the strongest holds **{share:.0%}** of it."
-
-
-def bag_name(name: str) -> str:
+def bag_name(name: str, ends_wrong: bool) -> str:
     digit, _, number = name.partition(" ")
-    return f"a {digit} (bag {number})"
+    return f"a {digit} (bag {number}{', ends wrong' if ends_wrong else ''})"
 
 
-def weights_caption(run: BeliefRun, epoch: int) -> str:
-    sentence = "Before training every candidate has an even share."
-    if epoch:
-        sentence = (
-            f"ρ = {run.rho[epoch - 1]:.2f}: so much of the old belief was kept in this epoch. Of all training bags "
-            f"{run.disambiguation_accuracy[epoch - 1]:.0%} now believe most in their true label."
-        )
-    return f"{sentence} {RECORDED}: {run.about}"
+def seeds(run: AmbiguityRun) -> str:
+    count = len(next(iter(run.accuracy.values()))[0])
+    return f"scikit-learn's digits in bags, {count} seeds."
+
+
+def birdsong_title(fewest: int, most: int) -> str:
+    splits = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return f"Birdsong (HJA, Briggs 2012; 13 classes), {splits} splits 7:3 a point: the paper's Figure 4 from our runs"
 
 
 def guess_checked(guess: float, run: AmbiguityRun) -> str:
@@ -165,11 +250,11 @@ def guess_checked(guess: float, run: AmbiguityRun) -> str:
 
 
 def picture_alt(label: str, truth: np.ndarray) -> str:
-    return f"A drawn {label} tile; instances {', '.join(map(str, np.flatnonzero(truth)))} carry the class."
+    return f"A bag of {label}; instances {', '.join(map(str, np.flatnonzero(truth)))} carry the class."
 
 
 def bag_alt(label: str, count: int, hidden: bool) -> str:
-    return f"A drawn {label} tile cut into {count} instances, {'not marked' if hidden else 'marked by their truth'}."
+    return f"A bag of {label} in {count} instances, {'not marked' if hidden else 'marked by their truth'}."
 
 
 def strip_alt(candidates: np.ndarray, names: Sequence[str], true: str | None) -> str:
@@ -181,25 +266,28 @@ def matrices_alt(rows: int, as_machine: bool) -> str:
     return f"Label matrices of {rows} bags: Y = {'S + S̄' if as_machine else 'Y_F + Y_T + S̄'}."
 
 
-def attention_alt(attention: np.ndarray, truth: np.ndarray) -> str:
-    return (
-        f"Attention of {len(truth)} instances; instances {', '.join(map(str, np.flatnonzero(truth)))} carry the class "
-        f"and hold {attention[truth].sum():.0%}."
+def attention_alt(bag: WatchedBag) -> str:
+    carrying = ", ".join(str(i) for i, own in enumerate(bag.truth) if own)
+    return f"Attention of {len(bag.truth)} instances by two models; instances {carrying} carry the class."
+
+
+def contrast_alt(rows: Mapping[str, Contrast]) -> str:
+    found = (
+        f"{name} {np.mean(one.plain.auroc):.2f} and {np.mean(one.composed.auroc):.2f}" for name, one in rows.items()
     )
+    return f"AUROC of the attention learned from plain and from composed bags: {'; '.join(found)}."
 
 
-def arrows_alt(names: Sequence[str], before: np.ndarray, after: np.ndarray) -> str:
-    moves = (f"{name} {b:.0%} to {a:.0%}" for name, b, a in zip(names, before, after, strict=True))
-    return f"Probabilities before and after a step: {', '.join(moves)}."
+def scores_alt(count: int) -> str:
+    return f"Attention of {count} instances from the same scores: sigmoid, softmax, scaled softmax."
 
 
-def descent_alt(sparsity: str, p: np.ndarray, candidates: np.ndarray) -> str:
-    return f"Under {sparsity}: the candidates hold {p[candidates].sum():.0%}, the strongest {p[candidates].max():.0%}."
+def losses_alt(loss: str) -> str:
+    return f"Probabilities of all labels, and where a step under {loss} moves them."
 
 
-def beliefs_alt(names: Sequence[str], weights: np.ndarray, candidates: np.ndarray, epoch: int) -> str:
-    shares = ", ".join(f"{names[index]} {weights[index]:.0%}" for index in np.flatnonzero(candidates).tolist())
-    return f"Belief after epoch {epoch}: {shares}."
+def beliefs_alt(name: str) -> str:
+    return f"Belief in each candidate of training bag {name}, epoch by epoch."
 
 
 def accuracy_alt(run: AmbiguityRun, shown: bool) -> str:
@@ -212,8 +300,3 @@ def accuracy_alt(run: AmbiguityRun, shown: bool) -> str:
 def cut_help(generators: Iterable[Generator]) -> str:
     """What the generators do, one line each."""
     return "\n".join(f"- **{generator.title}**: {generator.summary}" for generator in generators)
-
-
-def not_recorded(title: str) -> str:
-    """Said where the attention on bags of a generator was not recorded."""
-    return f"No training on bags of {title} was recorded; choose another way to cut the picture to follow it here."

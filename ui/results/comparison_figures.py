@@ -162,7 +162,7 @@ def spread(positions: np.ndarray, gap: float) -> np.ndarray:
 def curves_over_r(curves: Mapping[str, Mapping[int, Row]], palette: Palette) -> go.Figure:
     """The paper's Figure 4: mean ± deviation of each method over r, with the paper's numbers as open marks."""
     figure = go.Figure()
-    colours = (palette.candidate, palette.negative, palette.true, palette.chosen, palette.muted, palette.positive)
+    colours = curve_colours(palette)
     for number, (method, rows) in enumerate(curves.items()):
         colour, dash = colours[number % len(colours)], _DASHES[number // len(colours) % len(_DASHES)]
         ran = {r: row for r, row in rows.items() if row.accuracies}
@@ -194,6 +194,11 @@ def curves_over_r(curves: Mapping[str, Mapping[int, Row]], palette: Palette) -> 
     figure.update_xaxes(title="false positive labels r", dtick=1, range=[0.6, highest + 0.4])
     figure.update_yaxes(title="accuracy", range=[0, 1.02])
     return figure.update_layout(height=430, showlegend=True)
+
+
+def curve_colours(palette: Palette) -> tuple[str, ...]:
+    """Of the methods in a figure with lines, one after the other."""
+    return palette.candidate, palette.negative, palette.true, palette.chosen, palette.muted, palette.positive
 
 
 def _colours(palette: Palette) -> dict[str, str]:

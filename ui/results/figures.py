@@ -1,14 +1,16 @@
 """The figures of the Results page."""
 
+from collections.abc import Mapping, Sequence
+
 import streamlit as st
 
 from elimipl.benchmark.cells import CROWD, DATA
 from elimipl.benchmark.figure_four import phenomena
-from ui.frame import charts, choices
+from ui.frame import charts, choices, moving
 from ui.frame.palette import current_palette
 from ui.results import texts
 from ui.results.choices import Choice
-from ui.results.comparison_figures import accuracy_bars, cost_scatter, curves_over_r
+from ui.results.comparison_figures import Row, accuracy_bars, cost_scatter, curve_colours, curves_over_r
 
 
 def show_accuracies(choice: Choice) -> None:
@@ -57,11 +59,39 @@ def show_curves(choice: Choice) -> None:
     beside = choice.view.id == "figure 4"
     with st.container(key="panels-curves"):
         left, right = st.columns([2, 1], gap="large") if beside else (st.container(), None)
-    figure = curves_over_r(curves, current_palette())
     alt = texts.curves_alt(choice.data, curves)
     with left:
-        charts.show(figure, key="results-curves", alt=alt)
+        if beside:
+            _show_moving(curves, choice.view.rs, alt)
+        else:
+            charts.show(curves_over_r(curves, current_palette()), key="results-curves", alt=alt)
     if right is not None:
         right.markdown(f"**{texts.PAPER_SAYS}**")
         for statement, found in phenomena(choice.records, choice.data):
             right.markdown(f"{statement} *{found}*")
+
+
+def _show_moving(curves: Mapping[str, Mapping[int, Row]], rs: Sequence[int], alt: str) -> None:
+    """Figure 4 drawn along r by the browser; the paper's numbers, where it prints them, are rings."""
+    series = []
+    for number, (method, rows) in enumerate(curves.items()):
+        colour = curve_colours(current_palette())[number % 6]
+        ran = [rows[r] if rows[r].accuracies else None for r in rs]
+        series.append(
+            moving.Series(
+                method,
+                colour,
+                [None if row is None else row.mean for row in ran],
+                spread=[0.0 if row is None else row.std for row in ran],
+                marks=True,
+            )
+        )
+        papers = [rows[r].paper for r in rs]
+        if any(paper is not None for paper in papers):
+            name = texts.in_the_paper(method)
+            series.append(
+                moving.Series(name, colour, [paper and paper[0] for paper in papers], marks=True, hollow=True)
+            )
+    slider = moving.Slider("results_r", texts.R_AXIS, rs, rs[-1], plays=True)
+    lines = moving.Lines((slider.key,), list(rs), series, texts.R_AXIS, percent=False, height=380)
+    moving.show("results-curves", (slider,), (lines,), alt)

@@ -30,6 +30,7 @@ COST_HELP = (
     "of the whole process, program and libraries included."
 )
 NO_COST = "This was not recorded for these runs."
+R_AXIS = "false positive labels r"
 CURVES_HEADING = "More false positive labels"
 PAPER_SAYS = "What the paper sees in its Figure 4"
 TABLE_HEADING = "As a table"
@@ -119,3 +120,7 @@ def in_words(test: PairedTest) -> str:
         return f"{start} {splits}, too few to test."
     chances = f"p {p_value(test.wilcoxon)} (Wilcoxon), {p_value(test.corrected_t)} (corrected t)"
     return f"{start} {splits}; {chances}: {test.verdict}."
+
+
+def in_the_paper(method: str) -> str:
+    return f"{method} in the paper"

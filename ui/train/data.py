@@ -1,24 +1,29 @@
 """Which bags to learn from: sets that ship, or a visitor's own."""
 
-import hashlib
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import streamlit as st
 
 from bag_generators import GENERATORS, InputError
+from bag_generators.errors import printable
 from bag_generators.formats import MOST_ZIP_CLASSES
 from elimipl.data.shipped import bag_sets, load_bag_set
 from elimipl.data.sklearn_digits import build_digits
 from elimipl.data.zips import bags_from_zip
 from elimipl.dataset import UNLABELLED, BagDataset
 from ui.frame import choices, picker
+from ui.frame.kept_for_visitors import KeptForVisitors
 from ui.frame.markdown import escape
+from ui.frame.visitor import visitor
 from ui.train import texts
 
 OWN = "own"
+LONGEST_NAME = 40
+MOST_UPLOAD_BYTES = 256_000_000  # of all visitors together
+_UPLOAD = "train_kept_upload"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +39,15 @@ class Data:
     """Pixel measures of the pictures, where they were at hand."""
 
 
+@dataclass(frozen=True, eq=False)
+class Upload:
+    """A file as it came, and the data made of it by the generator that was chosen last."""
+
+    name: str
+    content: bytes
+    made: dict[str, Data] = field(default_factory=dict)
+
+
 def choose_data() -> Data | None:
     """The bags, before candidate sets are given to them; None while nothing is uploaded."""
     st.subheader(texts.DATA_HEADING, divider="gray")
@@ -47,11 +61,12 @@ def choose_data() -> Data | None:
     )
     st.caption(texts.DATA_ABOUT[kind])
     if kind == "digits":
-        return Data(texts.DATA_TITLES[kind], named_bags(kind), has_own_candidates=False)
+        return Data(texts.DATA_NAMES[kind], named_bags(kind), has_own_candidates=False)
     if kind == OWN:
         return _own()
     generator = _choose_generator([name for name in GENERATORS if f"{kind}-{name}" in bag_sets()])
-    return Data(texts.DATA_TITLES[kind], named_bags(f"{kind}-{generator}"), has_own_candidates=False)
+    title = f"{texts.DATA_NAMES[kind]}, {GENERATORS[generator].title}"
+    return Data(title, named_bags(f"{kind}-{generator}"), has_own_candidates=False)
 
 
 @st.cache_resource(max_entries=9, show_spinner=False)
@@ -65,46 +80,78 @@ def _choose_generator(among: Sequence[str] | None = None) -> str:
 
 
 def _own() -> Data | None:
-    upload = st.file_uploader(
-        texts.UPLOAD_LABEL, type=["zip", "safetensors"], help=texts.UPLOAD_HELP, key="train_upload"
+    """The bags of an upload, which stays for a visitor who looks at another page or loads this one again."""
+    given = st.file_uploader(
+        texts.UPLOAD_LABEL,
+        type=["zip", "safetensors"],
+        help=texts.UPLOAD_HELP,
+        key="train_upload",
+        on_change=_forget,  # a person chose another file or took this one away; leaving the page changes nothing
     )
+    upload = _upload()
+    if given is not None and (upload is None or upload.content != given.getvalue()):
+        upload = Upload(_shown_name(given.name), given.getvalue())
     if upload is None:
-        st.session_state.pop("train_own", None)
         return None
-    content = upload.getvalue()
-    is_zip = content.startswith(b"PK")
+    if given is None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(texts.still_here(escape(upload.name)))
+            st.button(texts.FORGET_LABEL, icon=":material/delete:", key="train_forget", on_click=_forget)
+    is_zip = upload.content.startswith(b"PK")
     generator = _choose_generator() if is_zip else ""
-    # Kept with the visit: what one person uploads is never looked up by another.
-    made_of = (hashlib.sha256(content).hexdigest(), generator)
-    kept = st.session_state.get("train_own")
-    if kept is None or kept[0] != made_of:
-        kept = (made_of, _from_zip(content, generator) if is_zip else _from_bag_file(content))
-        st.session_state["train_own"] = kept
-    return kept[1]
+    if generator not in upload.made:
+        upload.made.clear()
+        upload.made[generator] = _from_zip(upload, generator) if is_zip else _from_bag_file(upload)
+    st.session_state[_UPLOAD] = upload  # only what could be read
+    _kept_uploads().keep(visitor(), upload)
+    return upload.made[generator]
 
 
-def _from_zip(content: bytes, generator: str) -> Data:
+def _upload() -> Upload | None:
+    """What was uploaded in this visit, or by this browser in the one before."""
+    kept: Upload | None = st.session_state.get(_UPLOAD) or _kept_uploads().of(visitor())
+    return kept
+
+
+@st.cache_resource(show_spinner=False)
+def _kept_uploads() -> KeptForVisitors[Upload]:
+    return KeptForVisitors(MOST_UPLOAD_BYTES, lambda upload: len(upload.content))
+
+
+def _forget() -> None:
+    st.session_state.pop(_UPLOAD, None)
+    _kept_uploads().forget(visitor())
+
+
+def _shown_name(name: str) -> str:
+    """A file name fit to be shown: no control or direction marks, not longer than a line."""
+    plain = printable(name)
+    return plain if len(plain) <= LONGEST_NAME else f"{plain[:25]}…{plain[-14:]}"
+
+
+def _from_zip(upload: Upload, generator: str) -> Data:
     bar = st.progress(0.0, texts.MAKING_BAGS)
 
     def show(done: int, total: int) -> None:
         bar.progress(done / total, texts.MAKING_BAGS)
 
     try:
-        made = bags_from_zip(content, generator, show)
+        made = bags_from_zip(upload.content, generator, show)
     finally:
         bar.empty()
     notes: tuple[str, ...] = ()
     if made.refused:
         name, error = made.refused[0]
         notes = (texts.refused_pictures(len(made.refused), name, error.what),)
-    return Data(texts.DATA_TITLES[OWN], made.dataset, has_own_candidates=False, notes=notes, qualities=made.qualities)
+    title = f"{upload.name}, {GENERATORS[generator].title}"
+    return Data(title, made.dataset, has_own_candidates=False, notes=notes, qualities=made.qualities)
 
 
-def _from_bag_file(content: bytes) -> Data:
+def _from_bag_file(upload: Upload) -> Data:
     try:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "bags.safetensors"
-            path.write_bytes(content)
+            path.write_bytes(upload.content)
             dataset = BagDataset.load(path, "the uploaded file")
     except OSError as error:
         raise InputError(
@@ -120,7 +167,7 @@ def _from_bag_file(content: bytes) -> Data:
             f"The bags are of {len(dataset.label_space):,} classes; this page shows up to {MOST_ZIP_CLASSES}.",
             "Use fewer classes here, or train with “python -m elimipl train”.",
         )
-    return Data(texts.DATA_TITLES[OWN], dataset, bool((dataset.candidates.sum(axis=1) > 1).any()))
+    return Data(upload.name, dataset, bool((dataset.candidates.sum(axis=1) > 1).any()))
 
 
 def show_data(data: Data) -> None:

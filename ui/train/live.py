@@ -5,6 +5,7 @@ import streamlit as st
 
 from ui.figures.curves import accuracy_curves, loss_curves
 from ui.frame import charts
+from ui.frame.markdown import escape
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
 from ui.train import texts
@@ -36,18 +37,22 @@ def _show(run: TrainingRun, was_running: bool) -> None:
 def _show_status(run: TrainingRun, progress: Progress) -> None:
     done, stop = st.columns([4, 1.3], vertical_alignment="center")
     epochs = run.plan.config.epochs
-    done.progress(progress.epoch / epochs, f"{run.plan.title} · epoch {progress.epoch} of {epochs}")
+    place, waiting = run.place
+    line = f" · {texts.in_line(place, waiting)}" if place else ""
+    done.progress(progress.epoch / epochs, f"{escape(run.plan.title)} · epoch {progress.epoch} of {epochs}{line}")
     stop.button(
         texts.STOP_LABEL, icon=":material/stop:", type="primary", on_click=run.stop, key="stop", width="stretch"
     )
 
 
-def show_end(progress: Progress) -> None:
+def show_end(run: TrainingRun) -> None:
     """How a run that is over came to its end."""
+    progress = run.progress
     if progress.error is not None:
         show_error(progress.error)
     else:
-        text = texts.ended(progress.state, progress.epoch, progress.seconds, progress.stopped_within)
+        title = f"**{escape(run.plan.title)}**"
+        text = texts.ended(title, progress.state, progress.epoch, progress.seconds, progress.stopped_within)
         st.success(text, icon=":material/check_circle:")
 
 

@@ -41,8 +41,9 @@ def make_plan(
     share_held_out: float = 0.3,
     pace: float | None = None,
     qualities: Sequence[Mapping[str, float]] = (),
+    watch: int = MOST_WATCHED,
 ) -> Plan:
-    """Divide the bags, copies of one picture together, and choose a few to watch: one of each class.
+    """Divide the bags, copies of one picture together, and choose up to `watch` to watch, of all classes in turn.
 
     The division is the same whatever the seed of the training, so that runs can be compared. Bags without a true
     label can't be measured on, so with them nothing is held out. `qualities` are the pixel measures of the bags'
@@ -61,14 +62,15 @@ def make_plan(
         train, test = stratified_splits(ready.labels, 1, 1 - share_held_out, SPLIT_SEED, ready.groups)[0]
     training, held_out = ready.subset(train), (ready.subset(test) if len(test) else None)
     measured = [qualities[i] for i in train.tolist()] if qualities else ()
-    return Plan(title, training, held_out, config, candidates, _one_of_each(training), pace, measured)
+    return Plan(title, training, held_out, config, candidates, _in_turn(training, watch), pace, measured)
 
 
-def _one_of_each(training: BagDataset) -> np.ndarray:
-    """The first bag of every class that has false positives; further ones where classes are few."""
+def _in_turn(training: BagDataset, most: int) -> np.ndarray:
+    """The first bag of every class that has false positives, then the second ones, no picture twice."""
     doubtful = np.flatnonzero(training.candidates.sum(axis=1) > 1)
     pool = doubtful if len(doubtful) else np.arange(len(training))
-    _, first = np.unique(training.labels[pool], return_index=True)
-    chosen = pool[np.sort(first)][:MOST_WATCHED]
-    rest = pool[~np.isin(pool, chosen)]
-    return np.concatenate([chosen, rest[: MOST_WATCHED - len(chosen)]])
+    _, first = np.unique(training.groups[pool], return_index=True)
+    pictures = pool[np.sort(first)]
+    labels = training.labels[pictures]
+    turn = np.array([int((labels[:i] == label).sum()) for i, label in enumerate(labels)], dtype=int)
+    return pictures[np.argsort(turn, kind="stable")][:most]

@@ -15,6 +15,7 @@ from ui.frame.choices import N
 from ui.train import texts
 from ui.train.data import Data
 
+DEFAULT_METHOD = "ELIMIPL"
 MOST_EPOCHS = 1000
 WATCHABLE_PACE = 10.0  # epochs per second
 

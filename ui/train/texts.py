@@ -19,6 +19,8 @@ DATA_TITLES = {
     "tissue7": "Tissue tiles",
     "own": "Your own",
 }
+DATA_NAMES = {"phantoms": "drawn phantoms", "digits": "digits", "tissue7": "tissue tiles"}
+"""In the name of a run and of its results."""
 DATA_ABOUT = {
     "phantoms": "Drawings of seven tissues. The true instances of every bag are known. A model of drawings can't judge "
     "real tissue, and says so.",
@@ -27,7 +29,10 @@ DATA_ABOUT = {
     "own": "A .zip of class folders with pictures, or a bag file (.safetensors) made by “python -m elimipl bags”.",
 }
 UPLOAD_LABEL = "Class folders (.zip) or bags (.safetensors)"
-UPLOAD_HELP = "At most 50 MB and 1,000 pictures; read in memory, kept for this visit only."
+UPLOAD_HELP = (
+    "At most 50 MB and 1,000 pictures; kept in memory for this browser, up to ten minutes after you last looked at it."
+)
+FORGET_LABEL = "Forget it"
 NOTHING_UPLOADED = "Upload a .zip of class folders or a bag file to begin."
 MAKING_BAGS = "Making bags…"
 GENERATOR_LABEL = "Bag generator"
@@ -73,6 +78,18 @@ HELD_OUT_LABEL = "Share held out"
 PACE_LABEL = "Slow down to 10 epochs per second"
 PACE_HELP = "So that one can follow the curves. Off: as fast as the computer can."
 
+WHAT_IF_HEADING = "What if the bags were different?"
+WHAT_IF_ABOUT = (
+    "Composed bags of real tissue: Deep features of tiles of six tissues, each bag with patches of one tile among "
+    "patches of stroma, which here carries no class. A small network (l = 32, 30 epochs, a few seconds) learns from "
+    "candidate sets with the method chosen beside and is measured on bags of other tiles. One seed: small differences "
+    "mean nothing."
+)
+SIZE_LABEL = "Patches in a bag"
+SHARE_LABEL = "Share that carries the class"
+WHAT_IF_R_LABEL = "r, false labels in a set"
+WHAT_IF_START_LABEL = "Draw the curve"
+
 START_LABEL = "Start training"
 STOP_LABEL = "Stop training"
 AGAIN_LABEL = "Train again"
@@ -103,9 +120,19 @@ TRAINED_TITLES = {"shipped": "Shipped", "trained": "Trained by you"}
 WHICH_TRAINED_LABEL = "Which one"
 
 
+def trained_title(model_id: str, data: str) -> str:
+    """A model of this visit in a list: its id, and what was trained on which data."""
+    return f"{model_id}: {data}"
+
+
 def trained_about(pictures: str | None) -> str:
     """What is said below the choice of a model that was trained in this visit."""
-    return f"Trained in this visit on {pictures or 'data of an unknown kind'}; gone when the tab is closed."
+    return f"Trained by you on {pictures or 'data of an unknown kind'}; gone ten minutes after the tab is closed."
+
+
+def still_here(name: str) -> str:
+    """Said of an upload from before a reload or a look at another page."""
+    return f"**{name}** is still here."
 
 
 def bags_summary(bags: int, smallest: int, largest: int, features: int, classes: int) -> str:
@@ -126,12 +153,19 @@ def refused_pictures(count: int, name: str, reason: str) -> str:
     return f"{count} picture{'s' if count > 1 else ''} left out. {name}: {reason}"
 
 
-def ended(state: str, epoch: int, seconds: float, stopped_within: float | None) -> str:
-    """How a run came to its end."""
+def in_line(place: int, waiting: int) -> str:
+    """Said of a run that waits for its turn because others are training."""
+    return f"others are training: place {place} of {waiting} in line"
+
+
+def ended(title: str, state: str, epoch: int, seconds: float, stopped_within: float | None) -> str:
+    """How a run came to its end; `title` says what was trained on which data."""
     if state == "done":
-        return f"Done: {epoch} epochs in {duration(seconds)}."
+        return f"{title}. Done: {epoch} epochs in {duration(seconds)}."
+    if epoch == 0:
+        return f"{title}. Stopped before the first epoch."
     asked = "" if stopped_within is None else f", {duration(stopped_within)} after you asked"
-    return f"Stopped after epoch {epoch}{asked}. The model is as it was then and can be used."
+    return f"{title}. Stopped after epoch {epoch}{asked}. The model is as it was then and can be used."
 
 
 def duration(seconds: float | None) -> str:
@@ -164,3 +198,16 @@ def weights_alt(weights: np.ndarray, candidates: np.ndarray) -> str:
     """Screen reader text of the weight bars, (b, k) each."""
     sharpest = [f"{row.max():.0%} of {int(members.sum())}" for row, members in zip(weights, candidates, strict=True)]
     return f"Weights of {len(sharpest)} bags; heaviest candidate of each: {', '.join(sharpest)}."
+
+
+def what_if_title(method: str, positives: int, size: int, r: int) -> str:
+    """A what-if in the legend of its figure."""
+    return f"{method}, {positives} of {size} patches, r = {r}"
+
+
+def what_if_said(title: str, accuracies: Sequence[float], epochs: int, auroc: float | None) -> str:
+    """How a what-if stands, in a sentence."""
+    if not accuracies:
+        return f"**{title}**: training begins."
+    now = f"**{title}**: {accuracies[-1]:.0%} of the held-out bags are right after epoch {len(accuracies)} of {epochs}."
+    return now if auroc is None else f"{now} Attention finds the patches of the class with an AUROC of {auroc:.2f}."

@@ -9,22 +9,33 @@ from bag_generators import GENERATORS
 from elimipl.cards.finish import Finished
 from elimipl.predictor import Predictor
 from ui.frame.download import download_button
+from ui.frame.kept_for_visitors import KeptForVisitors
 from ui.frame.log import model_name
+from ui.frame.visitor import visitor
 from ui.train import texts
 
 MOST_KEPT = 6
+MOST_VISITORS = 32  # whose models wait for a reload
 _KEPT, _COUNT, _ORIGIN = "trained_models", "trained_count", "model_origin"
 
 
 def trained_models() -> dict[str, Predictor]:
-    """The models of this visit by id, the oldest first."""
-    return st.session_state.setdefault(_KEPT, {})
+    """The models of this visit, and of the one before a reload, by id, the oldest first."""
+    _recall()
+    return st.session_state[_KEPT]
 
 
 def next_number() -> int:
     """Number of the next model of this visit."""
-    st.session_state[_COUNT] = st.session_state.get(_COUNT, 0) + 1
+    _recall()
+    st.session_state[_COUNT] += 1
     return st.session_state[_COUNT]
+
+
+def count_from(number: int) -> None:
+    """Go on counting behind a model that a visit before this one made."""
+    _recall()
+    st.session_state[_COUNT] = max(number, st.session_state[_COUNT])
 
 
 def keep(predictor: Predictor) -> None:
@@ -33,6 +44,23 @@ def keep(predictor: Predictor) -> None:
     models[predictor.card.id] = predictor
     while len(models) > MOST_KEPT:
         models.pop(next(iter(models)))
+    _recall()
+
+
+def _recall() -> None:
+    """Begin a visit with what this browser has left from the one before, and leave what it has for the next."""
+    state = st.session_state
+    if _KEPT not in state:
+        models, state[_COUNT] = _left_behind().of(visitor()) or ({}, 0)
+        state[_KEPT] = dict(models)
+    state.setdefault(_COUNT, 0)
+    if state[_KEPT]:
+        _left_behind().keep(visitor(), (dict(state[_KEPT]), state[_COUNT]))
+
+
+@st.cache_resource(show_spinner=False)
+def _left_behind() -> KeptForVisitors[tuple[dict[str, Predictor], int]]:
+    return KeptForVisitors(MOST_VISITORS)
 
 
 def choose_trained(generator: str) -> Predictor | None:
@@ -50,7 +78,12 @@ def choose_trained(generator: str) -> Predictor | None:
     )
     if origin == "shipped":
         return None
-    chosen = st.selectbox(texts.WHICH_TRAINED_LABEL, options=list(reversed(fitting)), key=f"trained_{generator}")
+    chosen = st.selectbox(
+        texts.WHICH_TRAINED_LABEL,
+        options=list(reversed(fitting)),
+        format_func=lambda name: texts.trained_title(name, fitting[name].card.training_data.name),
+        key=f"trained_{generator}",
+    )
     st.caption(texts.trained_about(fitting[chosen].card.pictures))
     return fitting[chosen]
 

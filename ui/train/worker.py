@@ -1,7 +1,7 @@
 """A training in a thread of its own. It knows nothing of the page: the page asks, and it stops when asked.
 
-Every visitor's run has its own data, network and generator of random numbers, so runs don't disturb each other.
-A run ends by itself when nobody is there any more.
+Every visitor's run has its own data, network and generator of random numbers, so runs don't disturb each other. They
+take turns (`turns`), and a run ends by itself when nobody is there any more.
 """
 
 import atexit
@@ -23,11 +23,13 @@ from elimipl.training.reports import EpochReport
 from ui.frame.log import FAULT, REFUSED, log_event, model_name, raised_in
 from ui.train.give_way import GiveWay
 from ui.train.plan import Plan
+from ui.train.turns import SERVER_LINE
 
-PATIENCE = 10.0  # seconds a run goes on after its visitor was last there; a lost connection often comes back
+PATIENCE = 60.0  # seconds a run goes on after its visitor was last there; a reload or a lost connection comes back
 STOP_PATIENCE = 1.0  # seconds the page waits for a run to end before it goes on
 RUNNING, DONE, STOPPED, FAILED = "running", "done", "stopped", "failed"
 _FAULT = InputError("Training ended through a fault of the program.", "Start it again; the server's log says more.")
+_turns = SERVER_LINE
 _alive: "weakref.WeakSet[TrainingRun]" = weakref.WeakSet()
 
 
@@ -52,15 +54,18 @@ class Progress:
 
 
 class TrainingRun:
-    """Carries out a plan in the background from the moment it is made.
+    """Carries out a plan in the background from the moment it is made, in turn with those of other visitors.
 
-    `is_watched` is asked after every epoch whether the visitor is still there; it must be safe in any thread.
+    `is_watched` is asked after every epoch whether the visitor is still there; it must be safe in any thread. Where
+    too many wait for their turn already, making a run raises an `InputError`.
     """
 
-    def __init__(self, plan: Plan, model_id: str, is_watched: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self, plan: Plan, model_id: str, is_watched: Callable[[], bool] = lambda: True, visitor: str = ""
+    ) -> None:
         self.plan = plan
         self.model_id = model_id
-        self._is_watched = is_watched
+        self.is_watched = is_watched
         self._last_watched = time.monotonic()
         self._stop = threading.Event()
         self._asked: float | None = None
@@ -70,7 +75,9 @@ class TrainingRun:
         self._progress = Progress(
             RUNNING, (), np.empty((0, *watched.shape)), (watched / watched.sum(axis=1, keepdims=True))[None], 0.0
         )
+        self._waited = 0.0
         self._thread = threading.Thread(target=self._run, name=f"training {model_id}", daemon=True)
+        _turns.join(self, visitor)
         _alive.add(self)
         self._log("started")
         self._thread.start()
@@ -85,6 +92,15 @@ class TrainingRun:
     def alive(self) -> bool:
         """Whether the worker's thread still runs."""
         return self._thread.is_alive()
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Place in line, from 1, and how many stand there; 0 while it is this run's turn."""
+        return _turns.place(self), _turns.waiting()
+
+    def watched_by(self, is_watched: Callable[[], bool]) -> None:
+        """Go on for a visitor who came back."""
+        self._last_watched, self.is_watched = time.monotonic(), is_watched
 
     def stop(self) -> None:
         """Ask the run to end, which it does after the epoch it is in, and wait a moment for it."""
@@ -105,6 +121,11 @@ class TrainingRun:
 
     def _run(self) -> None:
         try:
+            self._await(_turns.await_turn)
+            if self._is_over():  # before its turn came
+                self._update(state=STOPPED)
+                self._log(STOPPED)
+                return
             plan, self._manners = self.plan, GiveWay()
             fitted = fit(
                 plan.training,
@@ -133,6 +154,8 @@ class TrainingRun:
         except Exception as error:
             self._update(state=FAILED, error=_FAULT)
             self._log(FAULT, kind=type(error).__name__, where=raised_in(error))
+        finally:
+            _turns.leave(self)
 
     def _log(self, outcome: str, **more: str) -> None:
         plan, progress = self.plan, self.progress
@@ -152,18 +175,28 @@ class TrainingRun:
 
     def _update(self, **changes: Any) -> None:
         with self._lock:
-            self._progress = replace(self._progress, **changes, seconds=time.monotonic() - self._began)
+            self._progress = replace(self._progress, **changes, seconds=time.monotonic() - self._began - self._waited)
 
     def _should_stop(self) -> bool:
-        now = time.monotonic()
-        if self._is_watched():
-            self._last_watched = now
         if self.plan.pace is not None:
-            due = self._began + self.progress.epoch / self.plan.pace
-            self._stop.wait(max(0.0, due - now))
+            due = self._began + self._waited + self.progress.epoch / self.plan.pace
+            self._stop.wait(max(0.0, due - time.monotonic()))
         else:
             self._manners.rest(self._stop)
+        self._await(_turns.give_way)
+        return self._is_over()
+
+    def _is_over(self) -> bool:
+        now = time.monotonic()
+        if self.is_watched():
+            self._last_watched = now
         return self._stop.is_set() or now - self._last_watched > PATIENCE
+
+    def _await(self, turn: Callable[["TrainingRun", Callable[[], bool]], None]) -> None:
+        """Wait for a turn; the time in line is not counted as time of the training."""
+        start = time.monotonic()
+        turn(self, self._is_over)
+        self._waited += time.monotonic() - start
 
 
 def model_id_for(plan: Plan, number: int) -> str:

@@ -2,8 +2,10 @@
 
 import csv
 import dataclasses
+import hashlib
 import io
 import json
+import uuid
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -11,32 +13,25 @@ import cv2
 import numpy as np
 import pytest
 import shapely
-from PIL import Image
 
 from bag_generators import GENERATORS
-from bag_generators.tissue.samples import list_samples
+from elimipl.answer import Answer
 from elimipl.cards.limits import Limits
+from elimipl.commands import main
 from elimipl.predictor import Predictor
-from elimipl.scope import Check, Verdict
+from tests.ui.explore.large_sample import SAMPLES, analysis_of, file_of
 from ui.explore.analysis import Analysis, View, analyse
+from ui.explore.exports import caption
 from ui.explore.exports.geojson import geojson
 from ui.explore.exports.instances_csv import instances_csv
 from ui.explore.exports.painted import painted_png
-from ui.explore.exports.provenance import provenance
+from ui.explore.exports.provenance import provenance, provenance_json
 from ui.explore.exports.report import html_report
+from ui.explore.maps import is_even
 from ui.explore.texts import scope_sentence
-from ui.figures.score_scale import coloured
+from ui.explore.view_state import ViewState
 
-PASSED = Check("size", True, 224.0, 112.0, "The shorter side measures 224 px.")
-SAMPLES = {sample.id: sample for sample in list_samples()}
-
-
-def analysis_of(generator: str, x: int = 30, y: int = 70) -> Analysis:
-    """The analysis of a field of view of the large sample."""
-    image = SAMPLES["restained-section"].load().tile(x, y, 224)
-    predictor = Predictor.load(f"tissue7-{generator}-elimipl")
-    candidates = np.array([True, False, False, True, True, False, True])
-    return analyse(View(image, x, y), None, predictor, candidates)
+SHOWN = ViewState(kind="contribution", opacity=0.6, threshold=0.2, removed=(0, 2), candidates=("TUM",))
 
 
 @pytest.fixture(scope="module", params=list(GENERATORS))
@@ -60,19 +55,20 @@ def filled(geometry: dict, shape: tuple[int, int]) -> np.ndarray:
 
 
 def test_geojson_covers_exactly_the_instances_in_the_whole_picture(analysis):
-    features = json.loads(geojson(analysis))["features"]
+    features = json.loads(geojson(analysis, ViewState()))["features"]
     assert len(features) == len(analysis.bag.features)
     for i, feature in enumerate(features):
         expected = np.zeros((512, 512), dtype=bool)
         x, y = analysis.view.x, analysis.view.y
         expected[y : y + 224, x : x + 224] = analysis.bag.regions.mask(i)
         np.testing.assert_array_equal(filled(feature["geometry"], (512, 512)), expected)
-        assert feature["properties"]["measurements"]["attention"] == analysis.prediction.attention[i]
+        times = feature["properties"]["measurements"]["Attention, times an even share"]
+        assert times == len(analysis.bag) * analysis.prediction.attention[i]
         assert len(feature["properties"]["classification"]["color"]) == 3
 
 
 def test_polygons_are_valid_and_as_large_as_the_instances(analysis):
-    for i, feature in enumerate(json.loads(geojson(analysis))["features"]):
+    for i, feature in enumerate(json.loads(geojson(analysis, ViewState()))["features"]):
         polygon = shapely.geometry.shape(feature["geometry"])
         assert polygon.is_valid, shapely.is_valid_reason(polygon)
         assert polygon.area == analysis.bag.regions.mask(i).sum()
@@ -81,14 +77,14 @@ def test_polygons_are_valid_and_as_large_as_the_instances(analysis):
 
 
 def test_rings_are_closed(analysis):
-    for feature in json.loads(geojson(analysis))["features"]:
+    for feature in json.loads(geojson(analysis, ViewState()))["features"]:
         geometry = feature["geometry"]
         polygons = geometry["coordinates"] if geometry["type"] == "MultiPolygon" else [geometry["coordinates"]]
         assert all(ring[0] == ring[-1] for rings in polygons for ring in rings)
 
 
 def test_csv_has_a_row_per_instance_in_numbers(analysis):
-    rows = list(csv.DictReader(io.StringIO(instances_csv(analysis))))
+    rows = list(csv.DictReader(io.StringIO(instances_csv(analysis, ViewState()))))
     assert len(rows) == len(analysis.bag.features)
     for i, row in enumerate(rows):
         assert all(np.isfinite(float(value)) for value in row.values())
@@ -97,23 +93,89 @@ def test_csv_has_a_row_per_instance_in_numbers(analysis):
     assert sorted(int(row["attention_rank"]) for row in rows) == list(range(1, len(rows) + 1))
 
 
-def test_provenance_names_everything_needed_to_get_the_result_again(analysis):
-    told = json.loads(json.dumps(provenance(analysis)))
-    assert told["picture"]["sha256"] == analysis.image.sha256
-    assert told["picture"]["field_of_view"] == {"x": 30, "y": 70}
+def test_the_json_names_everything_needed_to_get_the_result_again(analysis):
+    told = json.loads(provenance_json(analysis, SHOWN))
+    sample = SAMPLES["restained-section"]
+    assert told["picture"]["sha256"] == sample.sha256 == hashlib.sha256(file_of(sample).read_bytes()).hexdigest()
+    assert told["picture"]["field"] == {"x": 30, "y": 70, "width": 224, "height": 224}
+    assert (told["picture"]["microns_per_pixel"], told["picture"]["scale_source"]) == (0.5, "PNG resolution (pHYs)")
     assert told["model"]["sha256"] == analysis.predictor.card.sha256
     assert told["bag"]["params"] == dict(analysis.bag.params)
+    assert told["bag"]["removed"] == [0, 2]
     assert told["candidates"] == ["DEB", "MUS", "NORM", "TUM"]
+    assert told["map"]["kind"] == "contribution"
     assert sum(told["prediction"]["probabilities"].values()) == pytest.approx(1)
+    assert told["without_removed"] != told["prediction"]
     assert told["versions"]["torch"]
 
 
-def test_painted_png_changes_only_what_instances_cover(analysis):
-    png = painted_png(analysis, coloured(analysis.prediction.attention, "rank"), "Viridis", opacity=0.5)
-    pixels = np.asarray(Image.open(io.BytesIO(png)))
-    covered = np.isfinite(analysis.bag.regions.paint(np.ones(len(analysis.bag.features))))
-    np.testing.assert_array_equal(pixels[~covered], analysis.image.pixels[~covered])
-    assert (pixels[covered] != analysis.image.pixels[covered]).mean() > 0.9
+def test_replaying_the_json_gives_the_same_numbers(analysis, tmp_path, capsys):
+    result = tmp_path / "result.json"
+    for view in (ViewState(), SHOWN):
+        result.write_text(provenance_json(analysis, view), encoding="utf-8")
+        assert main(["replay", str(result), str(file_of(SAMPLES["restained-section"]))]) == 0
+        assert capsys.readouterr().out.startswith("The same result: ")
+
+
+def test_the_files_say_what_is_set_and_how_even_attention_is():
+    analysis = analysis_of("row")
+    view = dataclasses.replace(SHOWN, class_index=6)
+    said, report = " ".join(caption.all_sentences(analysis, view)), html_report(analysis, view)
+    for words in ("added to the score of TUM", "opacity 60%", "below 20%", "0.5 µm per pixel", "Attention is "):
+        assert words in said
+        assert words in report
+    assert caption.colour_bar(analysis, view).title in report
+    votes = ViewState(kind="vote")
+    assert sum(entry.share for entry in caption.legend(analysis, votes)) == pytest.approx(1)
+    assert all(f"{entry.name} {entry.share:.0%} of the area" in html_report(analysis, votes)
+               for entry in caption.legend(analysis, votes))  # fmt: skip
+    assert caption.legend(analysis, view) == ()
+    assert caption.colour_bar(analysis, votes) is None
+
+
+def test_the_report_shows_the_raw_output_where_it_is_set():
+    analysis = analysis_of("row")
+    calibrated, raw = (html_report(analysis, ViewState(raw=raw)) for raw in (False, True))
+    assert "<h2>Class probabilities</h2>" in calibrated
+    assert "<h2>Raw output of the network</h2>" in raw
+    assert f"width:{analysis.prediction.raw[0]:.1%}" in raw
+
+
+def test_an_answer_that_counts_is_said_with_its_set_and_its_reliability():
+    sample, predictor = SAMPLES["phantom-tum"], Predictor.load("drawn7-deep-elimipl")
+    analysis = analyse(View(sample.load()), sample, predictor)
+    answer = Answer.of(predictor, analysis.prediction, analysis.verdict)
+    assert not answer.declined
+    assert caption.headline(analysis, ViewState()).endswith(f", {answer.probability:.0%}")
+    said = caption.answer_sentences(analysis, ViewState())
+    assert "at 90 % coverage" in said[0].lower()
+    assert answer.reliability in said
+    assert painted_png(analysis, ViewState())
+
+
+def test_that_nothing_is_painted_is_said_of_the_map_of_attention_only():
+    analysis = analysis_of("sbn")
+    assert is_even(analysis.prediction.attention)
+    assert "so nothing is painted" in caption.evenness_sentence(analysis, ViewState())
+    assert "painted" not in caption.evenness_sentence(analysis, ViewState(kind="vote"))
+
+
+def test_every_map_is_a_measurement_that_qupath_reads(analysis):
+    collection = json.loads(geojson(analysis, SHOWN))
+    assert collection["type"] == "FeatureCollection"
+    votes = analysis.every_score("single")
+    for i, feature in enumerate(collection["features"]):
+        uuid.UUID(feature["id"])
+        properties = feature["properties"]
+        assert properties["objectType"] == "detection"
+        assert properties["classification"]["name"] == analysis.labels.names[votes[i].argmax()]
+        assert all(isinstance(value, float) for value in properties["measurements"].values())
+        assert all(isinstance(value, str) for value in properties["metadata"].values())
+        assert properties["metadata"]["removed"] == str(i in SHOWN.removed).lower()
+        contributed = properties["measurements"]["Contribution: TUM"]
+        assert contributed == analysis.scores("contribution", analysis.labels.index("TUM"))[i]
+    assert len(collection["features"][0]["properties"]["measurements"]) == 2 + 4 * 7
+    assert len({feature["id"] for feature in collection["features"]}) == len(analysis.bag)
 
 
 class Tags(HTMLParser):
@@ -131,7 +193,7 @@ class Tags(HTMLParser):
 
 def test_report_is_one_file_without_scripts(analysis):
     tags = Tags()
-    tags.feed(html_report(analysis))
+    tags.feed(html_report(analysis, ViewState()))
     assert "script" not in tags.names
     assert tags.sources
     assert all(source.startswith("data:image/png;base64,") for source in tags.sources)
@@ -140,7 +202,7 @@ def test_report_is_one_file_without_scripts(analysis):
 def test_report_escapes_what_it_is_given():
     analysis = analysis_of("row")
     image = dataclasses.replace(analysis.image, notes=("<script>alert(1)</script>",))
-    report = html_report(dataclasses.replace(analysis, view=View(image)))
+    report = html_report(dataclasses.replace(analysis, view=View(image)), ViewState())
     assert "<script>" not in report
     assert "&lt;script&gt;" in report
 
@@ -150,9 +212,9 @@ def test_names_of_classes_can_not_break_out_of_the_report():
     name = """"'><img src=x onerror=alert(1)>{{ 7 * 7 }}{% raw %}</style></pre>"""
     space = dataclasses.replace(analysis.labels, names=(name, *analysis.labels.names[1:]))
     named = dataclasses.replace(analysis, prediction=dataclasses.replace(analysis.prediction, label_space=space))
-    report, tags, usual = html_report(named), Tags(), Tags()
+    report, tags, usual = html_report(named, ViewState()), Tags(), Tags()
     tags.feed(report)
-    usual.feed(html_report(analysis))
+    usual.feed(html_report(analysis, ViewState()))
     assert tags.names == usual.names
     assert "{{ 7 * 7 }}" in report  # a name is no template either
 
@@ -160,16 +222,17 @@ def test_names_of_classes_can_not_break_out_of_the_report():
 def test_report_shows_the_picture_itself(analysis):
     import base64
 
-    source = next(part for part in html_report(analysis).split('"') if part.startswith("data:image/png"))
+    source = next(part for part in html_report(analysis, ViewState()).split('"') if part.startswith("data:image/png"))
     shown = cv2.imdecode(np.frombuffer(base64.b64decode(source.partition(",")[2]), np.uint8), cv2.IMREAD_COLOR)
     np.testing.assert_array_equal(cv2.cvtColor(shown, cv2.COLOR_BGR2RGB), analysis.image.pixels)
 
 
 def test_the_json_says_what_was_checked(analysis):
-    told = provenance(analysis)
-    assert told["in_scope"] is False
-    assert [item["name"] for item in told["checks"]] == ["size", "tissue", "blur", "colour", "distance", "entropy"]
-    assert (told["not_checked"], told["trained_on"]) == ([], "tissue tiles")
+    told = provenance(analysis, ViewState()).answer
+    assert told["in_scope"] is analysis.verdict.in_scope is not None
+    names = [item["name"] for item in told["checks"]]
+    assert names[:6] == ["size", "tissue", "blur", "colour", "distance", "entropy"]
+    assert told["trained_on"] == "tissue tiles"
 
 
 def test_a_model_without_limits_says_not_checked():
@@ -177,28 +240,18 @@ def test_a_model_without_limits_says_not_checked():
     predictor = checked.predictor
     unlimited = Predictor(predictor.network, predictor.scaler, dataclasses.replace(predictor.card, checks=Limits()))
     analysis = analyse(checked.view, None, unlimited, checked.candidates)
-    assert provenance(analysis)["in_scope"] is None
-    assert "Not checked whether the model knows" in html_report(analysis)
+    assert provenance(analysis, ViewState()).answer["in_scope"] is None
+    assert "Not checked whether the model knows" in html_report(analysis, ViewState())
     said = scope_sentence(analysis.verdict)
     assert said.startswith("Not checked")
     assert "passed" not in said
     assert "size, tissue, focus, stain, likeness to the training pictures, certainty" in said
 
 
-@pytest.mark.parametrize(
-    ("verdict", "said"),
-    [
-        (Verdict((PASSED,), ()), "The picture passed all checks: size."),
-        (
-            Verdict((PASSED,), ("blur",)),
-            "Not checked whether the model knows pictures like this one. The picture passed: size. "
-            "This model came without limits for: focus.",
-        ),
-        (
-            Verdict((PASSED,), (), "drawn phantoms"),
-            "The picture passed all checks: size. This model has learned from drawn phantoms only.",
-        ),
-    ],
-)
-def test_what_the_page_says_of_the_scope(verdict, said):
-    assert scope_sentence(verdict) == said
+def test_the_report_holds_no_json_and_prints_on_two_pages(analysis):
+    report = html_report(analysis, SHOWN)
+    assert "<pre" not in report
+    assert "label_set" not in report
+    assert "{&#34;" not in report
+    assert report.count("<section") == 2
+    assert report.count("break-before: page") == 1

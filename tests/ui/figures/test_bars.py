@@ -30,6 +30,14 @@ def test_every_class_has_one_bar_in_the_colour_of_its_group(palette):
     assert bars(figure, "non-candidate").marker.color == palette.non_candidate
 
 
+def test_classes_are_spelled_out_beside_their_bars_in_lines_that_fit():
+    words = [f"{name} <i>in many words that go on and on</i>" for name in TISSUE7.names]
+    axis = class_bars(PROBABILITIES, TISSUE7, CANDIDATES, LIGHT, words=words).layout.yaxis
+    assert list(axis.tickvals) == list(TISSUE7.names)
+    assert axis.ticktext[0].startswith("DEB &lt;i&gt;in")
+    assert max(len(line.replace("&lt;", "<").replace("&gt;", ">")) for line in axis.ticktext[0].split("<br>")) <= 30
+
+
 def test_only_the_true_label_is_outlined():
     candidate = bars(class_bars(PROBABILITIES, TISSUE7, CANDIDATES, LIGHT, true_index=4), "candidate")
     outlined = [name for name, line in zip(candidate.y, candidate.marker.line.color, strict=True) if line == LIGHT.text]

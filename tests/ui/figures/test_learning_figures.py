@@ -1,4 +1,4 @@
-"""Curves, weights and the three probabilities: what the figures' JSON says."""
+"""Curves, weights and the probabilities of Figure 2: what the figures' JSON says."""
 
 import json
 
@@ -10,7 +10,8 @@ from elimipl.labels import TISSUE7, LabelSpace
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 from tests.ui.figure_json import numbers
-from ui.compare.figures.trajectories import final_bars, method_bars, three_curves, three_probabilities
+from ui.compare.figures.multiples import small_multiples
+from ui.compare.figures.trajectories import final_bars, four_curves, method_bars
 from ui.figures.curves import accuracy_curves, loss_curves
 from ui.frame.palette import DARK, LIGHT
 from ui.train.figures.weights import weight_bars
@@ -89,23 +90,21 @@ def test_a_class_name_is_text_not_markup():
     assert "a very long…" in ticks[1]
 
 
-def test_three_probabilities_are_those_of_figure_two():
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet(np.ones(5), size=4)
-    candidates = np.array([True, False, True, True, False])
-    three = three_probabilities(p, candidates, true_index=2)
-    for row, (true, candidate, other) in zip(p, three, strict=True):
-        assert true == row[2]
-        assert candidate == pytest.approx((row[0] + row[2] + row[3]) / 3)
-        assert other == pytest.approx((row[1] + row[4]) / 2)
-        assert 3 * candidate + 2 * other == pytest.approx(1)
-
-
-def test_the_figures_of_the_comparison_show_the_three_numbers():
-    three = np.array([[0.2, 0.3, 0.1], [0.9, 0.4, 0.0]])
-    curves = drawn(three_curves(three, LIGHT, epochs=60, marked=1))
-    assert [numbers(trace["y"]).tolist() for trace in curves["data"]] == three.T.tolist()
+def test_the_figures_of_the_comparison_show_the_four_numbers():
+    four = np.array([[0.2, 0.3, 0.25, 0.1], [0.9, 0.4, 0.1, 0.0]])
+    curves = drawn(four_curves(four, LIGHT, epochs=60, marked=1))
+    assert [numbers(trace["y"]).tolist() for trace in curves["data"]] == four.T.tolist()
     assert curves["layout"]["shapes"][0]["x0"] == 1
-    assert numbers(drawn(final_bars(three[1], LIGHT))["data"][0]["y"]).tolist() == three[1].tolist()
-    bars = drawn(method_bars(three, ("A", "B"), DARK))
-    assert [numbers(trace["y"]).tolist() for trace in bars["data"]] == three.T.tolist()
+    assert numbers(drawn(final_bars(four[1], LIGHT))["data"][0]["y"]).tolist() == four[1].tolist()
+    bars = drawn(method_bars(four, ("A", "B"), DARK))
+    assert [numbers(trace["y"]).tolist() for trace in bars["data"]] == four.T.tolist()
+
+
+def test_small_multiples_have_a_panel_a_bag_with_both_methods_and_no_markup_of_strangers():
+    four = np.array([[0.2, 0.3, np.nan, 0.1], [0.9, 0.4, 0.1, 0.0]])
+    html = small_multiples([("1 · <b>", four, False), ("2 · LYM", four, True)], ("DEMIPL", "ELIMIPL"), LIGHT)
+    assert html.count("role='img'") == 2
+    assert html.count("width:90.0%") == 2
+    assert "<b>" not in html
+    assert "DEMIPL: true label 20%" in html
+    assert html.count(f"2px solid {LIGHT.chosen}") == 1

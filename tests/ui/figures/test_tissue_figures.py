@@ -11,9 +11,8 @@ from PIL import Image
 
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
-from ui.explore.figures.heatmap import OPACITIES, add_heatmap
 from ui.explore.figures.tissue_map import MapTile, overview_figure, tile_positions
-from ui.figures.score_scale import coloured
+from ui.explore.maps import share_layer
 from ui.figures.tissue import add_click_targets, add_outlines, display_copy, picture_figure
 from ui.frame.palette import LIGHT
 
@@ -25,7 +24,7 @@ def painted(image, generator, threshold=0.0):
     bag = generate(generator, image)
     scores = np.linspace(0.1, 1, len(bag.features))
     figure = picture_figure(image)
-    add_heatmap(figure, bag, coloured(scores, "linear"), LIGHT, "Attention", threshold=threshold)
+    share_layer(bag, scores, "Attention", "Teal", threshold).add_to(figure, 0.6)
     return bag, scores, figure
 
 
@@ -58,15 +57,6 @@ def test_threshold_clears_what_lies_below():
     values = np.asarray(figure.data[0].z, dtype=float)
     assert np.isnan(values).sum() == 4
     assert np.nanmin(values) >= 0.5
-
-
-def test_opacity_and_visibility_restyle_the_map_in_the_browser():
-    _, _, figure = painted(TILE, "sift")
-    steps = figure.layout.sliders[0].steps
-    assert [step.args[0]["opacity"] for step in steps] == list(OPACITIES)
-    assert {step.method for step in steps} == {"restyle"}
-    assert all(step.args[1] == (0,) or list(step.args[1]) == [0] for step in steps)
-    assert [button.args[0]["visible"] for button in figure.layout.updatemenus[0].buttons] == [True, False]
 
 
 @pytest.mark.parametrize("generator", list(GENERATORS))

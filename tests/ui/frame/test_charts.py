@@ -21,7 +21,7 @@ def test_only_the_chart_house_draws_and_says_how_figures_look(path):
     assert "plotly_chart" not in called
     set_here = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
     set_here |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-    assert not set_here & {"paper_bgcolor", "plot_bgcolor", "gridcolor", "dragmode"}
+    assert not set_here & {"paper_bgcolor", "plot_bgcolor", "gridcolor"}
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])

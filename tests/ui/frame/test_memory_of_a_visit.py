@@ -3,6 +3,7 @@
 import ast
 import gc
 import re
+import tomllib
 import tracemalloc
 import weakref
 from pathlib import Path
@@ -18,10 +19,12 @@ from bag_generators import TissueImage, generate
 from bag_generators.formats import MAX_BYTES, MAX_PIXELS, MOST_BATCH_BYTES, MOST_BATCH_FILES
 from bag_generators.tissue.samples import list_samples
 from elimipl.predictor import Predictor
+from ui.explore import kept_pictures
 from ui.explore.analysis import View, analyse
 from ui.explore.exports.painted import painted_png
-from ui.figures.score_scale import coloured
+from ui.explore.view_state import ViewState
 from ui.frame import upload_limit
+from ui.frame.upload_limit import UploadLimit
 
 ROOT = Path(__file__).resolve().parents[3]
 LARGE = 4000  # px
@@ -31,34 +34,92 @@ def rec(name: str, size: int) -> UploadedFileRec:
     return UploadedFileRec(file_id=name, name=name, type="image/png", data=bytes(size))
 
 
+class Server:
+    """A manager of uploads with limits of a few bytes, a clock to set, and visits to open and close."""
+
+    def __init__(self) -> None:
+        self.now, self.closed = 0.0, set()
+        self.manager = MemoryUploadedFileManager("/upload")
+        self.limit = UploadLimit(self.manager, lambda visit: visit not in self.closed, lambda: self.now)
+
+    def add(self, visit: str, name: str, size: int) -> int:
+        """Upload a file; 204, or the status of the refusal."""
+        self.now += 1
+        try:
+            self.manager.add_file(visit, rec(name, size))
+        except HTTPException as refusal:
+            return refusal.status_code
+        return 204
+
+    def held(self) -> dict[str, list[str]]:
+        return {visit: sorted(files) for visit, files in self.manager.file_storage.items() if files}
+
+
 @pytest.fixture
-def manager(monkeypatch) -> MemoryUploadedFileManager:
+def server(monkeypatch) -> Server:
     monkeypatch.setattr(upload_limit, "MOST_VISIT_BYTES", 1000)
-    bounded = MemoryUploadedFileManager("/upload")
-    upload_limit.bound(bounded)
-    return bounded
+    monkeypatch.setattr(upload_limit, "MOST_SERVER_BYTES", 2500)
+    return Server()
 
 
-def test_a_visit_can_not_upload_without_end(manager):
-    manager.add_file("visit", rec("a", 600))
-    with pytest.raises(HTTPException) as refusal:
-        manager.add_file("visit", rec("b", 401))
-    assert refusal.value.status_code == 413
-    manager.add_file("visit", rec("c", 400))
-    assert [file.file_id for file in manager.get_files("visit", ["a", "b", "c"])] == ["a", "c"]
+def test_a_visit_can_not_upload_without_end(server):
+    assert [server.add("visit", name, size) for name, size in (("a", 600), ("b", 401), ("c", 400))] == [204, 413, 204]
+    assert [file.file_id for file in server.manager.get_files("visit", ["a", "b", "c"])] == ["a", "c"]
 
 
-def test_a_removed_file_makes_room_and_visits_do_not_share(manager):
-    manager.add_file("visit", rec("a", 900))
-    manager.add_file("another", rec("a", 900))
-    manager.remove_file("visit", "a")
-    manager.add_file("visit", rec("b", 1000))
-    manager.remove_session_files("another")
-    manager.add_file("another", rec("c", 1000))
+def test_a_removed_file_makes_room_and_visits_do_not_share(server):
+    assert server.add("visit", "a", 900) == server.add("another", "a", 900) == 204
+    server.manager.remove_file("visit", "a")
+    assert server.add("visit", "b", 1000) == 204
+    server.manager.remove_session_files("another")
+    assert server.add("another", "c", 1000) == 204
+
+
+def test_all_visits_together_can_not_upload_without_end(server):
+    assert [server.add(visit, "a", 900) for visit in ("one", "two", "three")] == [204, 204, 413]
+    assert server.held() == {"one": ["a"], "two": ["a"]}
+
+
+def test_ended_visits_make_room_before_idle_ones_and_the_longest_unused_first(server):
+    for visit in ("ended early", "ended late", "idle", "open"):
+        assert server.add(visit, "a", 600) == 204
+    server.closed |= {"ended early", "ended late"}
+    server.manager.get_files("ended early", ["a"])
+    assert server.add("new", "a", 600) == 204
+    assert set(server.held()) == {"ended early", "idle", "open", "new"}
+    server.now += upload_limit.IDLE_SECONDS - 10
+    server.manager.get_files("open", ["a"])
+    server.now += 20
+    assert server.add("new", "b", 400) == 204
+    assert set(server.held()) == {"idle", "open", "new"}
+    assert server.add("newer", "a", 500) == 204
+    assert set(server.held()) == {"open", "new", "newer"}
+    assert server.limit.has_lost_uploads("idle")
+    assert not server.limit.has_lost_uploads("idle")  # it is said once
+    assert not server.limit.has_lost_uploads("open")
+
+
+def test_a_visit_that_does_not_come_back_ends_and_one_that_does_stays(server):
+    server.add("gone", "a", 10)
+    server.add("back", "a", 10)
+    server.closed |= {"gone", "back", "without uploads"}
+    assert server.limit.ended(["without uploads"]) == []
+    server.now += upload_limit.LEFT_SECONDS / 2
+    server.closed.discard("back")
+    assert server.limit.ended(["without uploads"]) == []
+    server.closed.add("back")
+    server.now += upload_limit.LEFT_SECONDS / 2
+    assert sorted(server.limit.ended(["without uploads"])) == ["gone", "without uploads"]
+    server.limit.forget("gone")
+    assert server.held() == {"back": ["a"]}
 
 
 def test_the_limits_fit_together():
     assert MOST_BATCH_BYTES + MAX_BYTES <= upload_limit.MOST_VISIT_BYTES
+    assert 3 * upload_limit.MOST_VISIT_BYTES <= upload_limit.MOST_SERVER_BYTES
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    kept = settings["server"]["disconnectedSessionTTL"]
+    assert kept > upload_limit.LEFT_SECONDS + 2 * upload_limit.SWEEP_SECONDS
 
 
 def test_the_batch_page_takes_files_up_to_its_limits(monkeypatch):
@@ -72,15 +133,18 @@ def test_the_batch_page_takes_files_up_to_its_limits(monkeypatch):
     assert f"first 2 of 4 files are classified: at most {MOST_BATCH_FILES} files" in page.warning[0].value
 
 
-def test_a_visit_keeps_the_decoded_picture_in_view_and_at_most_the_one_before():
+def test_a_visit_keeps_the_last_decoded_pictures_and_lets_go_of_the_others(monkeypatch):
+    monkeypatch.setattr(kept_pictures, "MOST_KEPT", 2)
     page = AppTest.from_file(ROOT / "app.py", default_timeout=120).run()
     kept = []
-    for sample in list_samples()[:5]:
+    for sample in list_samples()[1:6]:
         data = (sample.folder / sample.file).read_bytes()
         page.file_uploader(key="upload").set_value((sample.file, data, "image/png")).run()
-        kept.append(weakref.ref(page.session_state["upload_seen"].image))
+        kept.append(weakref.ref(page.session_state["kept_pictures"][page.session_state["shown_kept"]].image))
     gc.collect()
-    assert [one() is not None for one in kept[:3]] == [False] * 3  # the fragments of the run before hold on to theirs
+    assert len(page.session_state["kept_pictures"]) == 2
+    # Streamlit itself holds on to callbacks of the run before and of the first run after the model changed.
+    assert [one() is not None for one in kept[1:3]] == [False] * 2
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "ui").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
@@ -117,7 +181,7 @@ def test_a_kept_bag_of_a_large_picture_is_small(large, generator):
 def test_painting_a_large_picture_takes_little_more_than_the_picture(large):
     analysis = analyse(View(large), None, Predictor.load("tissue7-kmeansseg-elimipl"), np.ones(7, bool))
     tracemalloc.start()
-    png = painted_png(analysis, coloured(analysis.prediction.attention, "linear"), "Cividis")
+    png = painted_png(analysis, ViewState())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 3 * large.pixels.nbytes + 2 * len(png)

@@ -21,15 +21,16 @@ from elimipl.data.shipped import load_bag_set
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from scripts.bad_inputs.names import NASTY_NAMES
-from ui.batch.rows import BatchRow, batch_csv, batch_json, shown_name
+from ui.batch.rows import BatchRow, shown_name
+from ui.batch.tables import batch_csv, batch_json
 from ui.explore.analysis import Analysis, View, analyse
 from ui.explore.exports.geojson import geojson
 from ui.explore.exports.provenance import provenance_json
 from ui.explore.exports.report import html_report
-from ui.explore.figures.heatmap import add_heatmap
 from ui.explore.figures.tissue_map import MapTile, overview_figure
+from ui.explore.maps import share_layer
+from ui.explore.view_state import ViewState
 from ui.figures.bars import class_bars
-from ui.figures.score_scale import coloured
 from ui.figures.tissue import add_click_targets, picture_figure
 from ui.frame.markdown import WORD_JOINER, escape, option_text
 from ui.frame.palette import LIGHT
@@ -65,7 +66,14 @@ def analysis(model) -> Analysis:
 @pytest.fixture(scope="module")
 def rows() -> list[BatchRow]:
     named = [
-        BatchRow(shown_name(name), CLASSES[i % 7], 0.5, True, shown_name(name)) for i, name in enumerate(NASTY_NAMES)
+        BatchRow(
+            shown_name(name),
+            label=CLASSES[i % 7],
+            label_set=CLASSES,
+            probabilities=dict.fromkeys(CLASSES, 1 / 7),
+            notes=shown_name(name),
+        )
+        for i, name in enumerate(NASTY_NAMES)
     ]
     return [*named, BatchRow("last.png", refused="=1+1")]
 
@@ -127,16 +135,17 @@ class Page(HTMLParser):
 
 
 def test_the_report_shows_names_as_text(analysis):
-    page = Page(html_report(analysis))
+    page = Page(html_report(analysis, ViewState()))
     assert not page.tags & {"script", "a", "iframe", "object"}
     assert not {name for name in page.attributes if name.startswith("on")}
     assert all(address.startswith("data:image/png;base64,") for address in page.addresses)
 
 
 def test_geojson_and_provenance_hold_the_names_as_they_are(analysis):
-    label = analysis.prediction.label
-    assert {f["properties"]["classification"]["name"] for f in json.loads(geojson(analysis))["features"]} == {label}
-    assert set(json.loads(provenance_json(analysis))["prediction"]["probabilities"]) == set(CLASSES)
+    features = json.loads(geojson(analysis, ViewState()))["features"]
+    assert {feature["properties"]["classification"]["name"] for feature in features} <= set(CLASSES)
+    assert {f["properties"]["metadata"]["answer for the picture"] for f in features} == {analysis.prediction.label}
+    assert set(json.loads(provenance_json(analysis, ViewState()))["prediction"]["probabilities"]) == set(CLASSES)
 
 
 def texts(values) -> list[str]:
@@ -152,7 +161,7 @@ def test_no_figure_takes_a_name_for_markup(analysis):
     probabilities, candidates = analysis.prediction.probabilities, analysis.candidates
     titled = picture_figure(analysis.image)
     for name in CLASSES:
-        add_heatmap(titled, analysis.bag, coloured(analysis.prediction.attention, "linear"), LIGHT, name)
+        share_layer(analysis.bag, analysis.prediction.attention, name, "Teal").add_to(titled, 0.6)
         add_click_targets(titled, analysis.bag, analysis.prediction.attention, LIGHT, name)
     tiles = [MapTile(0, 64 * i, i, 0.5) for i in range(7)]
     figures = [

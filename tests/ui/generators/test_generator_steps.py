@@ -26,10 +26,11 @@ def bags(image):
 
 
 @pytest.mark.parametrize("name", GENERATORS)
-def test_every_instance_has_a_figure_for_every_step(image, bags, name):
+def test_instances_have_a_figure_for_every_step(image, bags, name):
+    """The first, one in the middle and the last: corners and centre, where neighbours are missing or all there."""
     bag = bags[name].bag
     titles = {step.title for step in steps_of(image, bag, 0)}
-    for instance in range(len(bag)):
+    for instance in {0, len(bag) // 2, len(bag) - 1}:
         steps = steps_of(image, bag, instance)
         assert {step.title for step in steps} == titles
         for step in steps:

@@ -2,16 +2,18 @@
 
 import numpy as np
 import pytest
+import torch
 
 from elimipl.labels import TISSUE7
+from elimipl.model.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
 from ui.frame.palette import DARK, LIGHT
-from ui.lesson.downhill import descend, probabilities, pulls, step_down
-from ui.lesson.figures.beliefs import accuracy_by_ambiguity, belief_paths
-from ui.lesson.figures.descent import descent_figure
+from ui.lesson.downhill import STEP_SIZE, descend, gradients, walk
+from ui.lesson.figures.contrast import contrast_figure
 from ui.lesson.figures.digits import digit_row
 from ui.lesson.figures.label_matrices import CANDIDATE, MEANINGS, TRUE, label_matrices, label_parts, label_strip
-from ui.lesson.figures.loss_arrows import loss_arrows
-from ui.lesson.recorded import recorded_runs
+from ui.lesson.recorded import ATTENTION_FILE, RECORDED_FILE, attention_runs, recorded_runs
+from ui.lesson.steps.attention import attention_panels, contrasts
+from ui.lesson.steps.scores import KINDS, share_out
 from ui.lesson.steps.sparsity import INHIBITION, STARTS, STEPS, starting_probabilities
 
 CANDIDATES = np.array([True, True, False, False, True, False, True])
@@ -40,6 +42,16 @@ def test_figure_one_adds_up(bags):
     np.testing.assert_array_equal(true.argmax(axis=1), bags[0])
 
 
+def test_the_signs_stand_in_the_middle_of_the_gaps_between_the_matrices(bags):
+    figure = label_matrices(*bags, TISSUE7.names, [f"row {i}" for i in range(6)], LIGHT)
+    domains = [figure.layout[name].domain for name in ("xaxis", "xaxis2", "xaxis3", "xaxis4")]
+    signs = [note for note in figure.layout.annotations if note.text in ("<b>=</b>", "<b>+</b>")]
+    for sign, before, after in zip(signs, domains[:-1], domains[1:], strict=True):
+        assert sign.xanchor == "center"  # “auto” hangs it on one side
+        assert sign.x == pytest.approx((before[1] + after[0]) / 2)
+        assert 450 * (after[0] - before[1]) > 30  # px at 900 px with the sidebar: room for a sign
+
+
 def test_a_machine_sees_only_candidates_and_the_rest(bags):
     figure = label_matrices(*bags, TISSUE7.names, [f"row {i}" for i in range(6)], LIGHT, as_machine=True)
     whole, candidates, outside = (cells(figure, column) for column in range(3))
@@ -61,33 +73,31 @@ def test_hidden_strip_does_not_give_the_truth_away(palette):
     np.testing.assert_array_equal(codes == CANDIDATE, CANDIDATES)
 
 
-def numerical(energies, loss, weights, mu, gamma, sparsity):
-    step = 1e-6
-    gradient = np.empty_like(energies)
-    for i in range(len(energies)):
-        shifted = [energies + sign * step * np.eye(len(energies))[i] for sign in (1, -1)]
-        high, low = (pulls(e, CANDIDATES, weights, mu, gamma, sparsity)[loss].value for e in shifted)
-        gradient[i] = (high - low) / (2 * step)
-    return gradient
-
-
-@pytest.mark.parametrize("loss", ["mapping", "sparsity", "inhibition", "total"])
 @pytest.mark.parametrize("sparsity", ["l1", "entropy"])
-def test_arrows_follow_the_true_gradient(loss, sparsity):
-    energies = np.random.default_rng(1).normal(size=7)
-    weights = CANDIDATES / CANDIDATES.sum()
-    pull = pulls(energies, CANDIDATES, weights, 0.7, 1.3, sparsity)[loss]
-    np.testing.assert_allclose(pull.gradient, numerical(energies, loss, weights, 0.7, 1.3, sparsity), atol=1e-7)
-    assert pulls(step_down(energies, pull, 0.1), CANDIDATES, weights, 0.7, 1.3, sparsity)[loss].value < pull.value
+def test_arrows_follow_the_true_gradient(sparsity):
+    energies = torch.from_numpy(np.random.default_rng(1).normal(size=(1, 7))).requires_grad_()
+    s = torch.from_numpy(CANDIDATES)[None]
+    w = s / s.sum()
+    log_p = energies.log_softmax(1)
+    sparse = l1_sparsity if sparsity == "l1" else entropy_sparsity
+    values = (mapping_loss(log_p, w), sparse(log_p, s), inhibition_loss(log_p, s))
+    for value, ours in zip(values, gradients(energies.detach(), s, w, sparsity), strict=True):
+        (expected,) = torch.autograd.grad(value, energies, retain_graph=True)
+        torch.testing.assert_close(ours, expected)
 
 
-def test_arrows_point_from_before_to_after():
-    before = probabilities(np.zeros(7))
-    after = probabilities(np.array([1.0, 0, 0, 0, 0, 0, 0]))
-    figure = loss_arrows(before, after, TISSUE7, CANDIDATES, TRUE_INDEX, LIGHT)
-    arrows = {note.y: note for note in figure.layout.annotations if note.showarrow}
-    assert arrows["DEB"].x > arrows["DEB"].ax
-    assert arrows["LYM"].x < arrows["LYM"].ax
+def test_walks_go_downhill_with_every_pair_of_factors_up_to_the_papers_ten():
+    start = np.random.default_rng(2).normal(size=7)
+    factors = [(1.0, mu, gamma) for mu in (0.0, 10.0) for gamma in (0.0, 10.0)]
+    walks = walk(start, CANDIDATES, factors, "entropy", 30)
+    assert walks.probabilities.shape == (4, 31, 7)
+    np.testing.assert_allclose(walks.probabilities.sum(axis=2), 1)
+    np.testing.assert_allclose(walks.ahead.sum(axis=2), 1)
+    totals = (walks.losses * np.array(factors)[:, None]).sum(axis=2)
+    assert (totals[:, -1] < totals[:, 0]).all()
+    alone = walk(start, CANDIDATES, factors[3:], "entropy", 30)
+    np.testing.assert_allclose(alone.probabilities[0], walks.probabilities[3])
+    assert STEP_SIZE > 0
 
 
 @pytest.mark.parametrize("start", STARTS)
@@ -108,60 +118,85 @@ def test_entropy_lets_the_leader_win_but_has_no_direction_when_all_are_level(gam
         assert share > 0.95 if winner else share == pytest.approx(1 / CANDIDATES.sum())
 
 
-def test_descent_figure_shows_the_path_up_to_the_step():
-    path = descend(starting_probabilities(CANDIDATES, "ahead"), CANDIDATES, "entropy", 0.0, 10)
-    figure = descent_figure(path, 4, TISSUE7, CANDIDATES, LIGHT)
-    assert len(figure.data) == CANDIDATES.sum() + 1
-    np.testing.assert_allclose(sum(np.array(trace.y) for trace in figure.data), 1)
-    assert all(len(trace.x) == 5 for trace in figure.data)
+def test_l1_levels_the_candidates():
+    path = descend(starting_probabilities(CANDIDATES, "ahead"), CANDIDATES, "l1", 0.0, STEPS)
+    first, last = (np.ptp(p[CANDIDATES] / p[CANDIDATES].sum()) for p in (path[0], path[-1]))
+    assert last < 0.5 * first
 
 
-def test_recorded_attention_and_beliefs_are_distributions():
+def test_beliefs_are_distributions_and_one_bag_ends_wrong():
     runs = recorded_runs()
-    for run in (runs.digits, *runs.phantoms.values()):
-        assert run.epochs[0] == 0
-        assert np.isfinite(run.held_out_accuracy).all()
-        for bag in run.bags:
-            np.testing.assert_allclose(np.sum(bag.attention, axis=1), 1, atol=5e-3)
-            np.testing.assert_allclose(np.sum(bag.probabilities, axis=1), 1, atol=5e-3)
-            assert sum(bag.truth) > 0
     for bag in runs.weights.bags:
         weights, candidates = np.array(bag.weights), np.array(bag.candidates, dtype=bool)
         np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-3)
         assert (weights[:, ~candidates] == 0).all()
         np.testing.assert_allclose(weights[0, candidates], 1 / candidates.sum(), atol=1e-4)
         assert candidates[bag.true]
+    assert [bag.ends_wrong for bag in runs.weights.bags].count(True) == 1
+
+
+def test_recorded_attention_is_shared_out_as_eq_3_says():
+    runs = attention_runs()
+    run, inside = runs.watched["tissue"], runs.anatomy["elimipl"]
+    for number, bag in enumerate(run.bags):
+        xi = np.array(inside.xi[number])
+        gates = np.array(inside.tanh[number]) * np.array(inside.sigmoid[number])
+        np.testing.assert_allclose(gates @ np.array(inside.w), xi, atol=5e-3)  # eq. 2
+        np.testing.assert_allclose(
+            share_out(xi, "scaled", inside.l), run.models["composed"].attention[-1][number], atol=5e-4
+        )
+        assert 0 < sum(bag.truth) < len(bag.truth)
+    for model in run.models.values():
+        for stage in model.attention:
+            for attention in stage:
+                assert sum(attention) == pytest.approx(1, abs=5e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shares_sum_to_one_and_rise_with_the_score(kind):
+    xi = np.array([-3.0, 0.0, 2.0, 50.0])
+    shares = share_out(xi, kind, 16)
+    assert shares.sum() == pytest.approx(1)
+    assert (np.diff(shares) >= 0).all()
+    spread = shares[3] / shares[2]
+    assert spread < 1.2 if kind == "sigmoid" else spread > 1000
+
+
+def test_the_even_share_is_drawn_and_both_models_are_side_by_side():
+    run = attention_runs().watched["tissue"]
+    plain, composed, *words = attention_panels(run, 0, "epoch", LIGHT)
+    assert plain.line == composed.line == pytest.approx(1 / 36)
+    assert len(plain.values) == len(run.epochs) == len(words[0].lines)
+    assert "plain" in plain.title
+    assert "AUROC" in words[0].lines[0]
+    hidden = attention_panels(run, 0, "epoch", LIGHT, revealed=False)[2:]
+    assert not any("AUROC" in line for panel in hidden for line in panel.lines)
+
+
+def test_the_contrast_covers_every_cut_and_all_held_out_bags():
+    runs = attention_runs()
+    rows = contrasts(runs)
+    assert len(rows) == 6
+    for row in rows.values():
+        assert row.bags >= 500
+        for model in (row.plain, row.composed):
+            assert len(model.auroc) == len(model.accuracy) == 5
+            assert model.deciles[0] <= np.mean(model.auroc) <= model.deciles[-1]
+    figure = contrast_figure(rows, {"plain": "plain", "composed": "composed"}, DARK)
+    assert sum(trace.mode == "markers+text" for trace in figure.data) == 2
 
 
 def test_recordings_say_what_they_were_made_of_and_are_small():
-    from ui.lesson.recorded import RECORDED_FILE
-
-    runs = recorded_runs()
-    for part in (runs.digits, runs.weights, runs.accuracy_by_r, *runs.phantoms.values()):
-        for word in ("training and", "held-out", "seed", "epochs"):
-            assert word in part.about
-    assert RECORDED_FILE.stat().st_size < 300_000
-
-
-def test_belief_and_accuracy_curves_are_finite():
-    runs = recorded_runs()
-    bag = runs.weights.bags[0]
-    paths = belief_paths(
-        np.array(bag.weights), 20, runs.weights.labels, np.array(bag.candidates, bool), bag.true, LIGHT
-    )
-    curve = accuracy_by_ambiguity(runs.accuracy_by_r.r, runs.accuracy_by_r.accuracy, 0.2, LIGHT, guess=0.4, shown=True)
-    for figure in (paths, curve):
-        assert all(np.isfinite(np.array(trace.y, dtype=float)).all() for trace in figure.data)
-    assert curve.data[-1].y == (0.4,)
-    hidden = accuracy_by_ambiguity(
-        runs.accuracy_by_r.r, runs.accuracy_by_r.accuracy, 0.2, LIGHT, guess=0.4, shown=False
-    )
-    assert all(len(trace.x) == 1 for trace in hidden.data)
+    runs, attention = recorded_runs(), attention_runs()
+    for about in (runs.weights.about, runs.accuracy_by_r.about, attention.about, attention.about_digits):
+        for word in ("held-out", "seed", "epochs"):
+            assert word in about
+    assert RECORDED_FILE.stat().st_size + ATTENTION_FILE.stat().st_size < 500_000
 
 
 def test_digits_are_framed_by_their_truth():
-    bag = recorded_runs().digits.bags[0]
+    bag = attention_runs().watched["digits"].bags[0]
     truth = np.array(bag.truth, dtype=bool)
-    figure = digit_row(np.array(bag.pixels), truth, bag.attention[0], LIGHT)
+    figure = digit_row(np.array(bag.pixels), truth, LIGHT)
     frames = [shape.line.color for shape in figure.layout.shapes]
     assert frames == [LIGHT.positive if positive else LIGHT.negative for positive in truth]

@@ -3,21 +3,44 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bag_generators import InputError
-from ui.lesson.plan import LESSON_FILE, Condition, load_lesson
+from elimipl.benchmark.cells import MIPL, Cell
+from elimipl.benchmark.records import FILE, RESULTS, Records
+from ui.lesson.plan import LESSON_FILE, Condition, load_glossary, load_lesson
+from ui.lesson.recorded import attention_runs
 from ui.lesson.steps import STEPS
 
 
 def test_every_step_has_a_panel_and_something_to_do():
-    steps = load_lesson()
+    steps = load_lesson().steps
     assert [step.id for step in steps] == list(STEPS)
+    terms = {term.id for term in load_glossary()}
     for step in steps:
         assert step.title
         assert len(step.text) > 80
         assert step.task[0].islower()  # it follows “Do this:”
-        assert step.done_when
+        assert any(condition.fact == "revealed" for condition in step.done_when)
+        assert len(step.done_when) > 1
+        assert step.discuss
+        assert step.minutes > 0
+        assert set(step.notation) <= terms
+        assert 1 < len(set(step.ask.options)) == len(step.ask.options)
+
+
+def test_answers_that_name_our_numbers_are_what_the_recordings_say():
+    asks = {step.id: step.ask for step in load_lesson().steps}
+    deep = attention_runs().cuts["deep"]
+    assert 0.85 <= np.mean(deep.plain.accuracy_whole) <= 0.95  # “about nine of ten”
+    assert np.mean(deep.plain.auroc) < 0.7 < 0.9 < np.mean(deep.composed.auroc)
+    assert asks["attention"].options[asks["attention"].answer].startswith("Hardly")
+    records = Records(RESULTS / FILE)
+    means = {method: [records.measured(Cell("birdsong", r, method)).mean for r in range(4, 11)] for method in MIPL}
+    answer = asks["ambiguity"].options[asks["ambiguity"].answer]
+    assert all(max(MIPL, key=lambda method, at=at: means[method][at]) == answer for at in range(7))
+    assert all(ours > before for ours, before in zip(means["ELIMIPL"], means["DEMIPL"], strict=True))
 
 
 def test_conditions():
@@ -35,6 +58,7 @@ def test_conditions():
         ("missing", "does not exist"),
         ("no json", "is not JSON"),
         ("a step without a task", "lacks the entry “steps.3.task”"),
+        ("an answer that is no option", "damaged at “steps.3.ask”: the answer must be one of the options"),
         ("a step without a demand", "damaged at “steps.3.done_when.0”: it needs one of"),
     ],
 )
@@ -46,6 +70,8 @@ def test_a_damaged_lesson_is_refused_in_a_sentence(tmp_path: Path, damage: str, 
         lesson = json.loads(LESSON_FILE.read_text(encoding="utf-8"))
         if damage == "a step without a task":
             del lesson["steps"][3]["task"]
+        elif damage == "an answer that is no option":
+            lesson["steps"][3]["ask"]["answer"] = 3
         else:
             lesson["steps"][3]["done_when"] = [{"fact": "shown"}]
         path.write_text(json.dumps(lesson), encoding="utf-8")

@@ -19,11 +19,13 @@ from elimipl.config import Config
 from elimipl.data.candidates import Candidates
 from elimipl.data.shipped import load_bag_set
 from elimipl.predictor import Predictor
-from ui.train import give_way, worker
+from ui.train import give_way, returning, worker
 from ui.train import plan as plans
 from ui.train.give_way import GiveWay
 from ui.train.plan import make_plan
+from ui.train.returning import KeptRuns
 from ui.train.trained import model_zip
+from ui.train.turns import Turns
 from ui.train.worker import DONE, FAILED, STOPPED, TrainingRun, model_id_for
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -61,7 +63,7 @@ def test_a_run_gives_curves_weights_and_a_model(phantoms):
     assert (card.pictures, card.label_space.id) == ("drawn phantoms", "phantoms")
     assert card.accuracy.value == pytest.approx(progress.reports[-1].held_out_accuracy)
     assert card.candidates.scheme == "true label and 2 random others"
-    assert set(card.checks.limits) == MEASURES
+    assert set(card.checks.limits) == MEASURES - {"field"}
 
 
 def test_two_at_once_learn_what_each_learns_alone(phantoms):
@@ -102,6 +104,82 @@ def test_a_run_ends_when_nobody_is_there_any_more(phantoms, monkeypatch):
     assert run.alive
     there.clear()
     assert finished(run).state == STOPPED
+
+
+def wait_until(happened):
+    for _ in range(2000):
+        if happened():
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError("it never happened")
+
+
+@pytest.fixture
+def one_at_a_time(monkeypatch):
+    line = Turns(at_once=1, slice_seconds=0.2, most=2)
+    monkeypatch.setattr(worker, "_turns", line)
+    return line
+
+
+def test_runs_beyond_those_at_once_wait_in_line_and_take_turns(phantoms, one_at_a_time):
+    runs = [TrainingRun(plan_of(phantoms, pace=50, epochs=100_000), "mine", visitor=str(i)) for i in range(3)]
+    assert [run.place for run in runs] == [(0, 2), (1, 2), (2, 2)]
+    with pytest.raises(InputError, match="1 trainings run on this server and 2 wait"):
+        TrainingRun(plan_of(phantoms), "mine")
+    wait_until(lambda: all(run.progress.epoch >= 12 for run in runs))
+    assert sum(run.place[0] == 0 for run in runs) == 1
+    for run in runs:
+        run.stop()
+        finished(run)
+    # The time in line is neither counted nor caught up with.
+    assert all(run.progress.epoch / 50 <= run.progress.seconds + 0.1 for run in runs)
+    assert one_at_a_time.waiting() == 0
+
+
+def test_who_stops_or_leaves_in_line_trains_nothing(phantoms, one_at_a_time, monkeypatch):
+    monkeypatch.setattr(worker, "PATIENCE", 0.2)
+    first = TrainingRun(plan_of(phantoms, pace=50, epochs=100_000), "mine")
+    one_at_a_time._slice = 1000.0
+    stopped, left = TrainingRun(plan_of(phantoms), "mine"), TrainingRun(plan_of(phantoms), "mine", lambda: False)
+    stopped.stop()
+    for run in (stopped, left):
+        assert finished(run).state == STOPPED
+        assert (run.progress.epoch, run.progress.trained) == (0, None)
+    assert first.alive
+    assert one_at_a_time.waiting() == 0
+    first.stop()
+    finished(first)
+
+
+def test_a_visitor_who_comes_back_finds_the_run(phantoms, monkeypatch):
+    monkeypatch.setattr(worker, "PATIENCE", 0.5)
+    there = threading.Event()
+    there.set()
+    run = TrainingRun(plan_of(phantoms, pace=50, epochs=100_000), "mine-3", there.is_set)
+    kept = KeptRuns()
+    kept.keep("ann", "train", run, 3)
+    assert kept.come_back("ann", "train") is None  # another tab is watching it
+    there.clear()
+    assert kept.come_back("bob", "train") is None
+    assert kept.come_back("ann", "compare") is None
+    assert kept.come_back("ann", "train") == (run, 3)
+    run.watched_by(lambda: True)
+    epoch = run.progress.epoch
+    wait_until(lambda: run.progress.epoch > epoch + 50)  # a second, twice the patience
+    run.stop()
+    finished(run)
+
+
+def test_kept_runs_go_after_a_while_and_are_few(phantoms, monkeypatch):
+    run = TrainingRun(plan_of(phantoms, epochs=1), "mine", lambda: False)
+    finished(run)
+    kept = KeptRuns()
+    for number in range(returning.MOST_KEPT + 3):
+        kept.keep(str(number), "train", run, 1)
+    assert kept.come_back("0", "train") is None
+    assert kept.come_back("5", "train") is not None
+    monkeypatch.setattr(returning, "KEPT_SECONDS", -1.0)
+    assert kept.come_back("5", "train") is None
 
 
 def test_a_training_that_breaks_down_says_so(phantoms):

@@ -1,35 +1,68 @@
-"""Instances as GeoJSON that QuPath takes by drag and drop: polygons in pixels of the whole picture."""
+"""Patches as GeoJSON that QuPath takes by drag and drop: polygons in pixels of the whole picture."""
 
 import json
+import uuid
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from ui.explore import texts
 from ui.explore.analysis import Analysis
+from ui.explore.maps import times_even_share
+from ui.explore.view_state import OF_A_CLASS, ViewState
+from ui.figures.map_colours import channels, class_colours
+
+NAMESPACE = uuid.UUID("6f2ad0c6-6f0b-5d0f-9b0a-5c6d3b1d8c11")
 
 
-def geojson(analysis: Analysis) -> str:
-    """One detection per instance with its attention as a measurement, classed as what the model predicts."""
-    label = analysis.prediction.label
-    colour = analysis.labels.colours[analysis.prediction.index]
-    rgb = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+def geojson(analysis: Analysis, view: ViewState) -> str:
+    """One detection per patch: every map as measurements, classed as what the patch would vote for alone."""
+    votes = analysis.every_score("single").argmax(axis=1).tolist()
+    names, colours = analysis.labels.names, class_colours(analysis.labels)
+    columns = _measurements(analysis)
     features: list[dict[str, Any]] = []
-    for i, attention in enumerate(analysis.prediction.attention.tolist()):
+    for i, vote in enumerate(votes):
         outlines = [ring + np.array([analysis.view.x, analysis.view.y]) for ring in analysis.bag.regions.outline(i)]
         features.append(
             {
                 "type": "Feature",
+                "id": _identity(analysis, i),
                 "geometry": _geometry(outlines),
                 "properties": {
                     "objectType": "detection",
-                    "name": f"instance {i}",
-                    "classification": {"name": label, "color": rgb},
-                    "measurements": {"attention": attention},
+                    "name": f"patch {i}",
+                    "classification": {"name": names[vote], "color": list(channels(colours[vote]))},
+                    "measurements": {name: float(values[i]) for name, values in columns.items()},
+                    "metadata": {
+                        "answer for the picture": analysis.prediction.label,
+                        "model": analysis.predictor.card.id,
+                        "removed": str(i in view.removed).lower(),
+                    },
                 },
             }
         )
-    return json.dumps({"type": "FeatureCollection", "features": features})
+    return json.dumps({"type": "FeatureCollection", "features": features}, ensure_ascii=False, allow_nan=False)
+
+
+def _measurements(analysis: Analysis) -> dict[str, np.ndarray]:
+    """Every map of the page by the name QuPath lists it under, (n,) each."""
+    columns = {
+        f"{texts.SOURCE_TITLES['attention']}, {texts.TIMES_EVEN_TITLE}": times_even_share(
+            analysis.prediction.attention
+        ),
+        f"{texts.SOURCE_TITLES['vote']}, probability": analysis.every_score("single").max(axis=1),
+    }
+    for kind in OF_A_CLASS:
+        for name, values in zip(analysis.labels.names, analysis.every_score(kind).T, strict=True):
+            columns[f"{texts.MEASUREMENT_TITLES[kind]}: {name}"] = values
+    return columns
+
+
+def _identity(analysis: Analysis, i: int) -> str:
+    """The same patch of the same picture and model has the same id, so that QuPath replaces it instead of adding."""
+    view, card = analysis.view, analysis.predictor.card
+    return str(uuid.uuid5(NAMESPACE, f"{view.picture.sha256} {view.x} {view.y} {view.image.width} {card.sha256} {i}"))
 
 
 def _geometry(outlines: list[np.ndarray]) -> dict[str, Any]:

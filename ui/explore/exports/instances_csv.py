@@ -1,4 +1,4 @@
-"""The instances as a CSV table."""
+"""The patches as a CSV table."""
 
 import csv
 import io
@@ -6,26 +6,30 @@ import io
 import numpy as np
 
 from ui.explore.analysis import Analysis
+from ui.explore.maps import times_even_share
+from ui.explore.view_state import OF_A_CLASS, ViewState
 
 
-def instances_csv(analysis: Analysis) -> str:
-    """One row per instance: place in the whole picture (px), scores for the predicted class, features.
+def instances_csv(analysis: Analysis, view: ViewState) -> str:
+    """One row per patch: place in the whole picture (px), every score for the predicted class, features.
 
     All cells are numbers and all column names are ours, so no spreadsheet can take one for a formula.
     """
-    index = analysis.prediction.index
+    attention, index = analysis.prediction.attention, analysis.prediction.index
     columns = {
-        "attention": analysis.prediction.attention,
-        "leave_one_out": analysis.scores("leave_one_out", index),
-        "integrated_gradients": analysis.scores("integrated_gradients", index),
+        "attention": attention,
+        "times_even_share": times_even_share(attention),
+        **{kind: analysis.scores(kind, index) for kind in OF_A_CLASS},
     }
-    rank = np.argsort(np.argsort(-columns["attention"], kind="stable"), kind="stable") + 1
+    rank = np.argsort(np.argsort(-attention, kind="stable"), kind="stable") + 1
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(["instance", "x0", "y0", "x1", "y1", *columns, "attention_rank", *analysis.bag.feature_names])
+    place = ["instance", "x0", "y0", "x1", "y1", "removed"]
+    writer.writerow([*place, *columns, "attention_rank", *analysis.bag.feature_names])
+    x, y = analysis.view.x, analysis.view.y
     for i, features in enumerate(analysis.bag.features):
         x0, y0, x1, y1 = analysis.bag.regions.box(i)
-        x, y = analysis.view.x, analysis.view.y
         scores = [f"{values[i]:.6g}" for values in columns.values()]
-        writer.writerow([i, x + x0, y + y0, x + x1, y + y1, *scores, rank[i], *(f"{value:.6g}" for value in features)])
+        where = [i, x + x0, y + y0, x + x1, y + y1, int(i in view.removed)]
+        writer.writerow([*where, *scores, rank[i], *(f"{value:.6g}" for value in features)])
     return out.getvalue()

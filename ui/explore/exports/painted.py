@@ -1,37 +1,147 @@
-"""The picture with its map as one PNG, in original pixels: for a slide or a report."""
+"""The field of view with its map as one PNG, panel by panel as on the page: for a slide or a report."""
 
 import io
 
 import numpy as np
-from PIL import Image
-from plotly.colors import sample_colorscale, unlabel_rgb
+from PIL import Image, ImageDraw
 
 from ui.explore.analysis import Analysis
-from ui.explore.figures.heatmap import SIGNED_COLOUR_MAP
-from ui.figures.score_scale import ColouredScores
+from ui.explore.exports import caption
+from ui.explore.exports.lettering import font, wrapped
+from ui.explore.maps import panels_of
+from ui.explore.view_state import ViewState
+from ui.figures.map_colours import at
+from ui.figures.map_layer import Layer, blended
+from ui.frame import texts
+from ui.frame.palette import LIGHT
 
-STEPS = 256
 BAND = 64  # px; a large picture is blended in bands, all of it as floats would take gigabytes
+AT_LEAST = 640  # px; every pixel of a smaller picture becomes a square of several
+SIDE, GAP, LINE = 250, 16, 22  # px
+BAR_WIDTH, BAR_HEIGHT = 18, 300
+ROUND_LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)  # µm
+OUTLINE = ((255, 255, 255), 3), ((0, 32, 77), 1)
+REGION = ((255, 255, 255), 3), ((31, 27, 36), 1)
+CROSS = ((255, 255, 255), 2), ((31, 27, 36), 1)
+"""Colours and widths, as parts of the length of an arm."""
 
 
-def painted_png(analysis: Analysis, scores: ColouredScores, colours: str, opacity: float = 0.6) -> bytes:
-    """The map laid over the picture with the given opacity; what no instance covers stays as it is."""
-    table = _colour_table(SIGNED_COLOUR_MAP if scores.signed else colours)
-    blended = analysis.image.pixels.copy()
-    for top in range(0, len(blended), BAND):
+def painted_panels(analysis: Analysis, view: ViewState) -> list[tuple[str, np.ndarray]]:
+    """Title and (H, W, 3) uint8 of each panel: the field of view as it is painted on the page.
+
+    What no patch covers stays as it is.
+    """
+    return [(panel.title, _painted(analysis, view, panel.layers)) for panel in panels_of(analysis, view)]
+
+
+def _painted(analysis: Analysis, view: ViewState, layers: tuple[Layer, ...]) -> np.ndarray:
+    pixels = np.empty_like(analysis.image.pixels)
+    for top in range(0, len(pixels), BAND):
         rows = slice(top, top + BAND)
-        painted = analysis.bag.regions.paint(scores.values, rows=rows)
-        covered = np.isfinite(painted)
-        share = (np.where(covered, painted, scores.low) - scores.low) / (1.0 - scores.low)
-        layer = table[np.clip((share * (STEPS - 1)).round().astype(int), 0, STEPS - 1)]
-        weight = opacity * covered[..., None]
-        blended[rows] = np.rint(blended[rows] * (1 - weight) + layer * weight)
+        pixels[rows] = blended(analysis.image.pixels, layers, view.opacity, rows)
+    return _with_lines(analysis, view, pixels) if view.outlined or view.removed or view.region else pixels
+
+
+def painted_png(analysis: Analysis, view: ViewState) -> bytes:
+    """The same with its colour bar or legend, what was set, and what the checks say."""
+    panels = painted_panels(analysis, view)
+    factor = magnification(analysis.image.pixels)
+    height, step = factor * analysis.image.height, factor * analysis.image.width + GAP
+    width = step * len(panels) - GAP
+    said = [line for one in _said(analysis, view) for line in wrapped(one, width + SIDE - 2 * GAP)]
+    picture_height = max(height, BAR_HEIGHT + 5 * LINE)
+    canvas = Image.new("RGB", (width + SIDE, picture_height + LINE * (len(said) + 2) + 2 * GAP), "white")
+    draw = ImageDraw.Draw(canvas)
+    for number, (title, pixels) in enumerate(panels):
+        large = pixels.repeat(factor, axis=0).repeat(factor, axis=1) if factor > 1 else pixels
+        canvas.paste(Image.fromarray(large), (number * step, 0))
+        if title:
+            _write_title(draw, title, number * step)
+    _beside(draw, analysis, view, width + GAP, factor)
+    top = picture_height + GAP
+    draw.text((GAP, top), caption.headline(analysis, view), LIGHT.text, font(22, bold=True))
+    for number, line in enumerate(said, start=1):
+        draw.text((GAP, top + 8 + LINE * number), line, LIGHT.text, font())
     out = io.BytesIO()
-    Image.fromarray(blended).save(out, "PNG")
+    canvas.save(out, "PNG")
     return out.getvalue()
 
 
-def _colour_table(name: str) -> np.ndarray:
-    """(256, 3) float RGB of a Plotly colour scale, so that the file looks as the page does."""
-    colours = sample_colorscale(name, np.linspace(0, 1, STEPS).tolist())
-    return np.array([unlabel_rgb(colour) for colour in colours])
+def magnification(pixels: np.ndarray) -> int:
+    """How many pixels of the file stand for one of the picture, per side."""
+    return max(1, round(AT_LEAST / max(pixels.shape[:2])))
+
+
+def _write_title(draw: ImageDraw.ImageDraw, title: str, left: int) -> None:
+    x, y = left + 6, 4
+    draw.rectangle((left, 0, x + font().getlength(title) + 6, y + LINE), "white")
+    draw.text((x, y), title, LIGHT.text, font())
+
+
+def _with_lines(analysis: Analysis, view: ViewState, pixels: np.ndarray) -> np.ndarray:
+    """Outlines where they are set, the region, and a cross in the middle of removed patches, as on the page."""
+    picture = Image.fromarray(pixels)
+    draw = ImageDraw.Draw(picture)
+    for colour, width in OUTLINE if view.outlined else ():
+        for patch in range(len(analysis.bag)):
+            for ring in analysis.bag.regions.outline(patch):
+                draw.line([tuple(corner) for corner in [*ring.tolist(), ring[0].tolist()]], colour, width)
+    for polygon in view.region:
+        corners = [(x - analysis.view.x, y - analysis.view.y) for x, y in (*polygon, polygon[0])]
+        for colour, width in REGION:
+            draw.line(corners, colour, width)
+    arm = max(3, max(pixels.shape[:2]) // 80)
+    for patch in view.removed:
+        x, y = analysis.bag.regions.centre(patch)
+        for colour, part in CROSS:
+            width = max(1, arm * part // 3)
+            draw.line((x - arm, y - arm, x + arm, y + arm), colour, width)
+            draw.line((x - arm, y + arm, x + arm, y - arm), colour, width)
+    return np.asarray(picture)
+
+
+def _said(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
+    card, picture = analysis.predictor.card, analysis.view.picture
+    made_of = (
+        f"Model {card.called}; picture sha256 {picture.sha256[:16]}…, field of {analysis.image.width} × "
+        f"{analysis.image.height} px at ({analysis.view.x}, {analysis.view.y})."
+    )
+    return (*caption.all_sentences(analysis, view), made_of, texts.NOT_A_DEVICE)
+
+
+def _beside(draw: ImageDraw.ImageDraw, analysis: Analysis, view: ViewState, left: int, factor: int) -> None:
+    top = GAP
+    bar, entries = caption.colour_bar(analysis, view), caption.legend(analysis, view)
+    if bar is not None:
+        top = _draw_bar(draw, bar, view.opacity, left, top)
+    for entry in entries:
+        draw.rectangle((left, top, left + BAR_WIDTH, top + BAR_WIDTH), entry.colour)
+        draw.text((left + BAR_WIDTH + 8, top), f"{entry.name} {entry.share:.0%}", LIGHT.text, font())
+        top += LINE + 4
+    if analysis.image.microns_per_pixel is not None:
+        _draw_scale_bar(draw, analysis.image.microns_per_pixel / factor, left, top + GAP)
+
+
+def _draw_bar(draw: ImageDraw.ImageDraw, bar: Layer, opacity: float, left: int, top: int) -> int:
+    for line in wrapped(bar.title, SIDE - 2 * GAP):
+        draw.text((left, top), line, LIGHT.text, font())
+        top += LINE
+    top += 12
+    colours = at(bar.scale, np.linspace(1, 0, BAR_HEIGHT))
+    weight = opacity * colours[:, 3:]
+    for row, colour in enumerate(np.rint(255 * (1 - weight) + colours[:, :3] * weight).astype(int).tolist()):
+        draw.line((left, top + row, left + BAR_WIDTH, top + row), tuple(colour))
+    draw.rectangle((left, top, left + BAR_WIDTH, top + BAR_HEIGHT), outline=LIGHT.muted)
+    for position, text in bar.ticks:
+        y = top + BAR_HEIGHT * (1 - (position - bar.low) / (1 - bar.low))
+        draw.line((left + BAR_WIDTH, y, left + BAR_WIDTH + 5, y), LIGHT.muted)
+        draw.text((left + BAR_WIDTH + 9, y), text, LIGHT.text, font(), anchor="lm")
+    return top + BAR_HEIGHT + GAP
+
+
+def _draw_scale_bar(draw: ImageDraw.ImageDraw, microns_per_pixel: float, left: int, top: int) -> None:
+    fitting = [length for length in ROUND_LENGTHS if length / microns_per_pixel <= SIDE - 3 * GAP]
+    if not fitting:
+        return
+    draw.rectangle((left, top, left + round(fitting[-1] / microns_per_pixel), top + 5), LIGHT.text)
+    draw.text((left, top + 8), f"{fitting[-1]} µm", LIGHT.text, font())

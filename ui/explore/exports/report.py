@@ -1,74 +1,159 @@
-"""A printable page with the result: no scripts, no outside files, everything escaped by the template's engine."""
+"""A result to print on two pages: no scripts, no outside files, everything escaped by the template's engine."""
 
 import base64
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from elimipl.predictor import Prediction
+from ui.explore import sentences
+from ui.explore import texts as own_texts
 from ui.explore.analysis import Analysis
-from ui.explore.exports.painted import painted_png
-from ui.explore.exports.provenance import provenance_json
-from ui.explore.texts import UNRELIABLE, scope_sentence
-from ui.figures.score_scale import SCALES, coloured
+from ui.explore.exports import caption
+from ui.explore.exports.painted import painted_panels
+from ui.explore.exports.provenance import provenance, shown_answer, shown_prediction
+from ui.explore.maps import times_even_share
+from ui.explore.view_state import OF_A_CLASS, ViewState
+from ui.figures.map_layer import Layer
 from ui.frame import texts
 from ui.frame.palette import LIGHT
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
 PRINT_SIDE = 1600
+MOST_PATCHES = 12  # rows of the table: what fits on the second page
 
 
-def html_report(analysis: Analysis) -> str:
-    """The whole report as one HTML text."""
+def html_report(analysis: Analysis, view: ViewState) -> str:
+    """The whole report as one HTML text, with everything as it is set on the page."""
     from jinja2 import Environment, StrictUndefined  # only when somebody takes the report away
 
-    prediction, verdict = analysis.prediction, analysis.verdict
-    map_png = painted_png(analysis, coloured(prediction.attention, SCALES[0]), "Cividis")
+    answer = shown_answer(analysis, view)
     engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return engine.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         app_title=texts.APP_TITLE,
         notice=texts.NOT_A_DEVICE,
-        unreliable=UNRELIABLE,
-        prediction=prediction,
-        failed=verdict.failed,
-        scope=scope_sentence(verdict),
-        picture=_data_uri(_at_print_size(_png(analysis.image.pixels))),
-        painted=_data_uri(_at_print_size(map_png)),
-        bars=_bars(analysis),
-        influence=analysis.scores("leave_one_out", prediction.index),
-        provenance=provenance_json(analysis),
+        headline=caption.headline(analysis, view),
+        description=analysis.labels.descriptions[shown_prediction(analysis, view).index],
+        failed=answer.declined,
+        answer_sentences=caption.answer_sentences(analysis, view),
+        picture=_data_uri(analysis.image.pixels),
+        painted=[(title, _data_uri(pixels)) for title, pixels in _maps(analysis, view)],
+        map_sentence=caption.map_sentence(analysis, view),
+        evenness=caption.evenness_sentence(analysis, view),
+        region=caption.region_sentence(analysis, view),
+        removed=caption.removed_sentence(analysis, view),
+        scale=sentences.scale_sentence(analysis.image),
+        colour_bar=_colour_bar(caption.colour_bar(analysis, view), view.opacity),
+        legend=caption.legend(analysis, view),
+        candidate_colour=LIGHT.candidate,
+        non_candidate_colour=LIGHT.non_candidate,
+        bars_heading=own_texts.RAW_LABEL if view.raw else own_texts.BARS_HEADING,
+        bars=_bars(analysis, view),
+        patches=_patches(analysis, view),
+        patch_count=len(analysis.bag),
+        score_title=_score_title(analysis, view),
+        checks=answer.checks,
+        titles=own_texts.CHECK_TITLES,
+        facts=_facts(analysis, view),
     )
 
 
-def _bars(analysis: Analysis) -> list[dict[str, Any]]:
+def _colour_bar(layer: Layer | None, opacity: float) -> dict[str, Any] | None:
+    """The scale as a CSS gradient from left to right, and its ticks in percent of its length."""
+    if layer is None:
+        return None
+    stops = ", ".join(f"{colour} {position:.1%}" for position, colour in layer.scale)
+    ticks = [{"left": (position - layer.low) / (1 - layer.low), "text": text} for position, text in layer.ticks]
+    return {"title": layer.title, "gradient": f"linear-gradient(to right, {stops})", "opacity": opacity, "ticks": ticks}
+
+
+def _bars(analysis: Analysis, view: ViewState) -> list[dict[str, Any]]:
+    shown, whole = _probabilities(shown_prediction(analysis, view), view), _probabilities(analysis.prediction, view)
     return [
         {
-            "name": name,
-            "probability": analysis.prediction.probabilities[index],
+            "name": sentences.in_words(analysis.labels, index),
+            "probability": shown[index],
+            "before": whole[index] if view.removed else None,
             "candidate": bool(analysis.candidates[index]),
             "true": index == analysis.true_index,
             "colour": LIGHT.candidate if analysis.candidates[index] else LIGHT.non_candidate,
         }
-        for index, name in enumerate(analysis.labels.names)
+        for index in range(len(analysis.labels))
     ]
 
 
-def _png(pixels: np.ndarray) -> bytes:
+def _probabilities(prediction: Prediction, view: ViewState) -> np.ndarray:
+    return prediction.raw if view.raw else prediction.probabilities
+
+
+def _maps(analysis: Analysis, view: ViewState) -> list[tuple[str, np.ndarray]]:
+    """The panels but for the picture alone, which the report shows anyway."""
+    return [panel for panel in painted_panels(analysis, view) if panel[0] != own_texts.ORIGINAL_TITLE]
+
+
+def _scored(analysis: Analysis, view: ViewState) -> tuple[str, int]:
+    """What the table holds besides attention: the map's scores where it is about a class, else leave-one-out."""
+    if view.kind in OF_A_CLASS:
+        return view.kind, view.class_index
+    return "leave_one_out", analysis.prediction.index
+
+
+def _score_title(analysis: Analysis, view: ViewState) -> str:
+    kind, index = _scored(analysis, view)
+    return own_texts.map_title(kind, analysis.labels.names[index])
+
+
+def _patches(analysis: Analysis, view: ViewState) -> list[dict[str, Any]]:
+    """The patches that weigh most."""
+    times, single = times_even_share(analysis.prediction.attention), analysis.every_score("single")
+    kind, index = _scored(analysis, view)
+    scores = analysis.scores(kind, index)
+    rows = []
+    for patch in np.argsort(-times, kind="stable")[:MOST_PATCHES].tolist():
+        x0, y0, _, _ = analysis.bag.regions.box(patch)
+        rows.append(
+            {
+                "number": patch,
+                "where": f"{analysis.view.x + x0}, {analysis.view.y + y0}",
+                "times": times[patch],
+                "vote": analysis.labels.names[int(single[patch].argmax())],
+                "share": single[patch].max(),
+                "score": scores[patch],
+                "removed": patch in view.removed,
+            }
+        )
+    return rows
+
+
+def _facts(analysis: Analysis, view: ViewState) -> Sequence[tuple[str, str]]:
+    """What was done to which file, in words; the JSON file holds the same for a program."""
+    result = provenance(analysis, view)
+    picture, field, bag, model = result.picture, result.picture.field, result.bag, result.model
+    params = ", ".join(f"{name} {value}" for name, value in bag.params.items())
+    libraries = ("python", "torch", "numpy", "opencv-python-headless")
+    facts = (
+        ("Picture", f"sha256 {picture.sha256}, {picture.width} × {picture.height} px"),
+        ("Field of view", f"{field.width} × {field.height} px, left {field.x}, top {field.y}"),
+        ("Sample", picture.sample or ""),
+        ("Converted on loading", " ".join(picture.notes)),
+        ("Bag", f"{bag.generator}, {bag.instances} patches" + (f" ({params})" if params else "")),
+        ("Model", f"{analysis.predictor.card.called}, sha256 {model.sha256}"),
+        ("Candidate labels", ", ".join(result.candidates)),
+        ("True label", result.true_label or "not known"),
+        ("Versions", ", ".join(f"{name} {result.versions[name]}" for name in libraries)),
+        ("To get it again", "take the JSON file away as well: python -m elimipl replay result.json picture"),
+    )
+    return [fact for fact in facts if fact[1]]
+
+
+def _data_uri(pixels: np.ndarray) -> str:
+    """The picture as PNG, at most `PRINT_SIDE` px: a page has no room for more, and a browser no memory."""
+    picture = Image.fromarray(pixels)
+    picture.thumbnail((PRINT_SIDE, PRINT_SIDE), Image.Resampling.BOX)
     out = io.BytesIO()
-    Image.fromarray(pixels).save(out, "PNG")
-    return out.getvalue()
-
-
-def _at_print_size(png: bytes) -> bytes:
-    """The same picture, at most `PRINT_SIDE` px: a page has no room for more, and a browser no memory."""
-    with Image.open(io.BytesIO(png)) as picture:
-        if max(picture.size) <= PRINT_SIDE:
-            return png
-        picture.thumbnail((PRINT_SIDE, PRINT_SIDE), Image.Resampling.BOX)
-        return _png(np.asarray(picture))
-
-
-def _data_uri(png: bytes) -> str:
-    return "data:image/png;base64," + base64.b64encode(png).decode("ascii")
+    picture.save(out, "PNG")
+    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode("ascii")

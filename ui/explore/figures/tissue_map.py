@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from bag_generators import TissueImage
 from elimipl.labels import LabelSpace
+from ui.figures.map_colours import class_colours
 from ui.figures.plain_text import plain
 from ui.figures.tissue import picture_figure
 from ui.frame.palette import Palette
@@ -61,7 +62,7 @@ def _add_classes(figure: go.Figure, classified: list[MapTile], size: int, labels
             left, top, right, bottom = tile.x, tile.y, tile.x + size, tile.y + size
             xs.extend([left, right, right, left, left, None])
             ys.extend([top, top, bottom, bottom, top, None])
-        colour, name = labels.colours[index], plain(labels.names[index])
+        colour, name = class_colours(labels)[index], plain(labels.names[index])
         figure.add_scatter(
             x=xs,
             y=ys,

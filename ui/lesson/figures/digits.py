@@ -1,7 +1,5 @@
 """The pictures of a bag of digits in a row, each framed by what it is."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import plotly.graph_objects as go
 
@@ -10,8 +8,8 @@ from ui.frame.palette import Palette
 SIDE, GAP = 8, 2
 
 
-def digit_row(pixels: np.ndarray, truth: np.ndarray, attention: Sequence[float], palette: Palette) -> go.Figure:
-    """Instances (n, 64) of 0..16 side by side; positives in a red frame, negatives steelblue, attention below."""
+def digit_row(pixels: np.ndarray, truth: np.ndarray, palette: Palette) -> go.Figure:
+    """Instances (n, 64) of 0..16 side by side; positives in a red frame, negatives steelblue."""
     n = len(pixels)
     width = SIDE + GAP
     figure = go.Figure()
@@ -28,13 +26,13 @@ def digit_row(pixels: np.ndarray, truth: np.ndarray, attention: Sequence[float],
             line={"color": palette.positive if positive else palette.negative, "width": 3},
         )  # fmt: skip
         figure.add_annotation(
-            x=left + SIDE / 2, y=SIDE + 0.4, yanchor="top", text=f"{i}<br>{attention[i]:.2f}", showarrow=False,
+            x=left + SIDE / 2, y=SIDE + 0.4, yanchor="top", text=f"{i}", showarrow=False,
             font={"size": 12},
         )  # fmt: skip
     figure.update_xaxes(visible=False, range=[-2, n * width])
-    figure.update_yaxes(visible=False, range=[SIDE + 5, -2], scaleanchor="x", constrain="domain")
+    figure.update_yaxes(visible=False, range=[SIDE + 4, -2], scaleanchor="x", constrain="domain")
     return figure.update_layout(
-        height=150,
+        height=120,
         margin={"l": 0, "r": 0, "t": 4, "b": 0},
         showlegend=False,
     )

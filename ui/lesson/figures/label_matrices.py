@@ -11,6 +11,7 @@ from ui.frame.palette import Palette
 ZERO, TRUE, FALSE_POSITIVE, NON_CANDIDATE, CANDIDATE = range(5)
 MEANINGS = ("zero entry", "ground truth", "false positive", "non-candidate", "candidate, true or false")
 ROW_HEIGHT, FRAME_HEIGHT = 30, 130
+SIGN_SHARE = 0.09  # of the width, for “=” and “+” between the matrices
 
 
 def label_parts(true_indices: np.ndarray, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -56,7 +57,7 @@ def label_matrices(
         parts.append(("Y<sub>F</sub>", false_positives, false_positives * FALSE_POSITIVE))
         parts.append(("Y<sub>T</sub> (sparse)", true, true * TRUE))
     parts.append(("S̄", outside, outside * NON_CANDIDATE))
-    figure = make_subplots(rows=1, cols=len(parts), shared_yaxes=True, horizontal_spacing=0.06)
+    figure = make_subplots(rows=1, cols=len(parts), shared_yaxes=True, horizontal_spacing=SIGN_SHARE)
     for column, (title, values, codes) in enumerate(parts, start=1):
         figure.add_trace(_cells(codes, names, rows, palette, values), row=1, col=column)
         domain = figure.layout[f"xaxis{column if column > 1 else ''}"].domain
@@ -68,16 +69,19 @@ def label_matrices(
             xref="paper",
             yref="paper",
             showarrow=False,
-            font={"size": 16},
+            xanchor="center",
+            font={"size": 14},
         )
         if column > 1:
             sign = "=" if column == 2 else "+"
             figure.add_annotation(
-                text=f"<b>{sign}</b>", x=domain[0] - 0.03, y=0.5, xref="paper", yref="paper", showarrow=False,
-                font={"size": 22},
+                text=f"<b>{sign}</b>", x=domain[0] - SIGN_SHARE / 2, y=0.5, xref="paper", yref="paper", showarrow=False,
+                xanchor="center", font={"size": 20},
             )  # fmt: skip
     _add_legend(figure, sorted({int(code) for _, _, codes in parts for code in codes.ravel()}), palette)
-    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=list(names), tickangle=-90, showgrid=False)
+    figure.update_xaxes(
+        tickvals=list(range(len(names))), ticktext=list(names), tickangle=-90, showgrid=False, tickfont={"size": 11}
+    )
     figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=list(rows), autorange="reversed", showgrid=False)
     return _with_legend_on_top(figure, FRAME_HEIGHT + 30 + ROW_HEIGHT * len(rows)).update_layout(
         margin={"t": 70, "b": 55}

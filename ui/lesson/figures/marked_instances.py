@@ -19,11 +19,16 @@ def marked_picture(
     truth: np.ndarray | None = None,
     marked: tuple[int, ...] = (),
     outlined: bool = True,
+    partly: np.ndarray | None = None,
 ) -> go.Figure:
-    """The picture, its instances outlined; `truth` (n,) bool paints them red and steelblue, `marked` are framed."""
+    """The picture, its instances outlined; `marked` are framed.
+
+    `truth` (n,) bool paints them red and steelblue; those that show a part of the class, `partly` (n,), are orange.
+    """
     figure = picture_figure(image)
     if truth is not None:
-        _paint(figure, bag, truth.astype(float), palette.negative, palette.positive)
+        some = np.zeros(len(bag), dtype=bool) if partly is None else partly
+        _paint(figure, bag, np.where(truth, 1.0, np.where(some, 0.5, 0.0)), palette)
     if outlined:
         add_outlines(figure, bag, palette)
         for instance in marked:
@@ -32,9 +37,7 @@ def marked_picture(
         add_click_targets(figure, bag, marks, palette, "instance")
         names = [f"instance {i}" for i in range(len(bag))]
         if truth is not None:
-            names = [
-                f"{name}: {'carries the class' if t else 'background'}" for name, t in zip(names, truth, strict=True)
-            ]
+            names = [f"{name}: {_in_words(t, s)}" for name, t, s in zip(names, truth, some, strict=True)]
         targets = figure.data[-1]
         targets.text = [names[index] for index in targets.customdata]
         targets.hovertemplate = "%{text}<extra></extra>"
@@ -42,17 +45,25 @@ def marked_picture(
     return figure.update_layout(height=HEIGHT)
 
 
-def _paint(figure: go.Figure, bag: Bag, scores: np.ndarray, low: str, high: str) -> None:
-    x_edges, y_edges, values = bag.regions.grid(scores)
+def _in_words(carries: bool, some: bool) -> str:
+    return "carries the class" if carries else "shows a part of it" if some else "nothing of it"
+
+
+def _paint(figure: go.Figure, bag: Bag, states: np.ndarray, palette: Palette) -> None:
+    """Paint 1 red, one half orange and 0 steelblue; where regions overlap the colour of the nearest state shows."""
+    x_edges, y_edges, values = bag.regions.grid(states)
     figure.add_heatmap(
         x=x_edges,
         y=y_edges,
         z=values,
         zmin=0.0,
         zmax=1.0,
-        colorscale=[[0, low], [1, high]],
+        colorscale=[
+            [0, palette.negative], [0.25, palette.negative], [0.25, palette.candidate], [0.75, palette.candidate],
+            [0.75, palette.positive], [1, palette.positive],
+        ],
         opacity=0.42,
         showscale=False,
         hoverinfo="skip",
         name="truth",
-    )
+    )  # fmt: skip

@@ -12,6 +12,7 @@ from ui.lesson.steps import (
     labels,
     losses,
     picture,
+    scores,
     sparsity,
     weights,
 )
@@ -24,6 +25,7 @@ STEPS: Mapping[str, Callable[[Case], Facts]] = {
     "labels": labels.show,
     "both": both.show,
     "attention": attention.show,
+    "scores": scores.show,
     "losses": losses.show,
     "sparsity": sparsity.show,
     "weights": weights.show,

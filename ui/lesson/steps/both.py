@@ -1,43 +1,54 @@
 """Both at once: the paper's Figure 1, from the learner's own pictures and candidate sets."""
 
+import re
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from ui.frame import charts, choices
+from elimipl.data.crowd import uniform_false_positives
+from ui.frame import charts
+from ui.frame import texts as frame_texts
 from ui.frame.palette import current_palette
-from ui.lesson import texts
-from ui.lesson.case import Case
+from ui.lesson import kept, texts
+from ui.lesson.case import NUMBERS, VARIANTS, Case, number_choice
 from ui.lesson.figures.label_matrices import label_matrices, label_strip
 from ui.lesson.figures.marked_instances import marked_picture
-from ui.lesson.steps.labels import choose_candidates
+from ui.lesson.steps.labels import HIGHEST_DRAW, choose_candidates, draw_choice
 
 MOST_ROWS = 8
+_ROW = re.compile(r"(\d{1,2})-([0-5])-(\d{1,3})")
+Row = tuple[int, int, int]
+"""Number of the bag, r, and which draw of the false positives."""
 
 
 def show(case: Case) -> dict[str, Any]:
     palette = current_palette()
+    rows_kept = _rows()
     left, right = st.columns([1, 2], gap="large")
     with right:
-        _, candidates = choose_candidates(case)
-        as_machine = choices.switch(texts.AS_MACHINE_LABEL, "as_machine")
+        r, candidates = choose_candidates(case)
+        as_machine = kept.show_switch("as_machine", texts.AS_MACHINE_LABEL)
         charts.show(
             label_strip(case.true_index, candidates, case.labels.names, palette, as_machine),
             "lesson-strip",
             texts.strip_alt(candidates, case.labels.names, None if as_machine else case.label),
         )
         with st.container(horizontal=True):
-            st.button(texts.ADD_LABEL, key="add", icon=":material/add:", on_click=_add, args=(case, candidates))
-            st.button(texts.CLEAR_LABEL, key="clear", icon=":material/delete:", on_click=_clear, disabled=not _kept())
+            st.button(texts.ADD_LABEL, key="add", icon=":material/add:", on_click=_add, args=(case.number, r))
+            st.button(
+                texts.CLEAR_LABEL, key="clear", icon=":material/delete:", on_click=_clear,
+                disabled=not rows_kept.value(),
+            )  # fmt: skip
     with left:
         figure = marked_picture(case.image, case.bag, palette).update_layout(height=300)
         charts.show(figure, "lesson-bag", texts.bag_alt(case.label, len(case.bag), True))
-    rows = [*_kept(), (case.name, case.true_index, candidates)]
+    before = [(_true(number), _candidates(number, r, draw, len(case.labels))) for number, r, draw in rows_kept.value()]
+    rows = [*before, (case.true_index, candidates)]
     charts.show(
         label_matrices(
-            np.array([true for _, true, _ in rows]),
-            np.array([members for _, _, members in rows]),
+            np.array([true for true, _ in rows]),
+            np.array([members for _, members in rows]),
             case.labels.names,
             [texts.row_name(row, len(rows)) for row in range(len(rows))],
             palette,
@@ -50,16 +61,42 @@ def show(case: Case) -> dict[str, Any]:
     return {"rows": len(rows), "as_machine": as_machine}
 
 
-def _kept() -> list[tuple[str, int, np.ndarray]]:
-    return st.session_state.setdefault("kept_bags", [])
+def _true(number: int) -> int:
+    return NUMBERS.index(number) // VARIANTS
 
 
-def _add(case: Case, candidates: np.ndarray) -> None:
+def _candidates(number: int, r: int, draw: int, classes: int) -> np.ndarray:
+    return uniform_false_positives([_true(number)], classes, r, draw)[0]
+
+
+def _rows() -> kept.Kept[tuple[Row, ...]]:
+    return kept.Kept("rows", texts.ROWS_LABEL, (), read_rows, _fit, frame_texts.NOT_HERE, write_rows)
+
+
+def read_rows(text: str) -> tuple[Row, ...]:
+    """Rows as they stand in the address."""
+    found = [_ROW.fullmatch(part) for part in text.split(".")]
+    return tuple((int(one[1]), int(one[2]), int(one[3])) for one in found if one is not None)
+
+
+def write_rows(rows: tuple[Row, ...]) -> str:
+    """The inverse of `read_rows`."""
+    return ".".join(f"{number}-{r}-{draw}" for number, r, draw in rows)
+
+
+def _fit(asked: list[str]) -> bool:
+    rows = read_rows(asked[0])
+    known = all(number in NUMBERS and 1 <= draw <= HIGHEST_DRAW for number, _, draw in rows)
+    return len(asked) == 1 and known and 0 < len(rows) < MOST_ROWS and write_rows(rows) == asked[0]
+
+
+def _add(number: int, r: int) -> None:
     """Keep this bag and go on to the next tissue, so that every row is another picture."""
-    st.session_state["kept_bags"] = [*_kept(), (case.name, case.true_index, candidates)][-(MOST_ROWS - 1) :]
-    st.session_state["tissue"] = case.labels.names[(case.true_index + 1) % len(case.labels)]
-    st.session_state["draw"] = st.session_state["draw"] + 1
+    rows, draw = _rows(), draw_choice()
+    rows.set((*rows.value(), (number, r, draw.value()))[-(MOST_ROWS - 1) :])
+    number_choice().set(NUMBERS[(NUMBERS.index(number) + VARIANTS) % len(NUMBERS)])
+    draw.set(min(draw.value() + 1, HIGHEST_DRAW))
 
 
 def _clear() -> None:
-    st.session_state["kept_bags"] = []
+    _rows().set(())

@@ -5,25 +5,29 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui.frame import charts, choices
+from ui.frame import charts
 from ui.frame.palette import current_palette
-from ui.lesson import texts
+from ui.lesson import kept, texts
 from ui.lesson.case import Case, candidates_of
 from ui.lesson.figures.label_matrices import label_strip
 from ui.lesson.figures.marked_instances import marked_picture
+
+FEWEST_FALSE = 2
+HIGHEST_DRAW = 999
 
 
 def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 1.5], gap="large")
     with right:
         r, candidates = choose_candidates(case)
-        hidden = choices.switch(texts.HIDE_TRUE_LABEL, "hide_true")
+        hidden = kept.show_switch("hide_true", texts.HIDE_TRUE_LABEL)
         charts.show(
             label_strip(case.true_index, candidates, case.labels.names, current_palette(), hidden),
             "lesson-strip",
             texts.strip_alt(candidates, case.labels.names, None if hidden else case.label),
         )
         st.markdown(texts.candidate_set(candidates, case.labels.names))
+        st.markdown(texts.CONDITION[case.kind])
     with left:
         figure = marked_picture(case.image, case.bag, current_palette(), outlined=False).update_layout(height=300)
         charts.show(figure, "lesson-whole", texts.WHOLE_ALT)
@@ -33,7 +37,20 @@ def show(case: Case) -> dict[str, Any]:
 def choose_candidates(case: Case) -> tuple[int, np.ndarray]:
     """How many false positives the crowd adds, and the candidate set (k,) bool that results."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        r = choices.slider(texts.R_LABEL, 0, len(case.labels) - 2, 0, "r", width=260)
-        draw = choices.number(texts.DRAW_LABEL, 1, 999, 1, "draw", width=170)
-    st.session_state["crowd"] = (r, draw)  # widgets of other steps are forgotten; this is not
+        r = _r(case).shown_by(st.slider, 0, len(case.labels) - 2, width=260)
+        draw = draw_choice().shown_by(st.number_input, 1, HIGHEST_DRAW, width=170)
     return r, candidates_of(case, r, draw)
+
+
+def lesson_candidates(case: Case) -> np.ndarray:
+    """The learner's own candidate set, or two false positives where they chose fewer."""
+    return candidates_of(case, max(_r(case).value(), FEWEST_FALSE), draw_choice().value())
+
+
+def draw_choice() -> kept.Kept[int]:
+    """Which of the random candidate sets."""
+    return kept.number("draw", texts.DRAW_LABEL, 1, HIGHEST_DRAW, 1)
+
+
+def _r(case: Case) -> kept.Kept[int]:
+    return kept.number("r", texts.R_LABEL, 0, len(case.labels) - 2, 0)

@@ -3,44 +3,50 @@
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
-from elimipl.labels import LabelSpace
-from ui.figures.bars import class_bars
-from ui.frame import charts, choices
+from ui.frame import moving
 from ui.frame.palette import current_palette
-from ui.lesson import texts
+from ui.lesson import kept, sentences, texts
 from ui.lesson.case import Case
 from ui.lesson.collected import collected, count_collected
-from ui.lesson.figures.beliefs import belief_paths
 from ui.lesson.recorded import recorded_runs
+
+DASHES = ("dash", "dot", "dashdot")
 
 
 def show(_case: Case) -> dict[str, Any]:
     run = recorded_runs().weights
-    names = [bag.name for bag in run.bags]
-    chosen = choices.one_of(texts.BAG_LABEL, names, "bag", names[0], texts.bag_name, shape="pills")
-    bag = run.bags[names.index(chosen)]
-    weights, candidates = np.array(bag.weights), np.array(bag.candidates, dtype=bool)
-    last = len(weights) - 1
-    epoch = choices.slider(texts.EPOCH_LABEL, 0, last, 0, "epoch")
-    if epoch == last:
-        collected("beliefs", chosen)
+    bags = {bag.name: bag for bag in run.bags}
+    chosen = kept.show_choice(
+        "bag", texts.BAG_LABEL, list(bags), run.bags[0].name,
+        lambda name: texts.bag_name(name, bags[name].ends_wrong), "pills",
+    )  # fmt: skip
+    bag = bags[chosen]
     palette = current_palette()
-    left, right = st.columns([1.3, 1], gap="large")
-    with left:
-        charts.show(
-            belief_paths(weights, epoch, run.labels, candidates, bag.true, palette),
-            "lesson-beliefs",
-            texts.beliefs_alt(run.labels, weights[epoch], candidates, epoch),
+    weights, candidates = np.array(bag.weights), np.flatnonzero(bag.candidates).tolist()
+    epochs = range(len(weights))
+    slider = moving.Slider("epoch", texts.EPOCH_LABEL, epochs, plays=True)
+    series = [
+        moving.Series(
+            texts.true_name(run.labels[index], index == bag.true),
+            palette.true if index == bag.true else palette.candidate,
+            weights[:, index].tolist(),
+            "" if index == bag.true else DASHES[number % 3],
+            4 if index == bag.true else 2.5,
         )
-    with right:
-        bars = class_bars(weights[epoch], LabelSpace.of(run.labels), candidates, palette, bag.true)
-        bars.update_yaxes(type="category").update_xaxes(range=[0, 2.1], tickvals=[0, 0.5, 1])  # digits are names
-        charts.show(
-            bars,
-            "lesson-belief-bars",
-            texts.beliefs_alt(run.labels, weights[epoch], candidates, epoch),
-        )
-    st.caption(texts.weights_caption(run, epoch))
+        for number, index in enumerate(candidates)
+    ]
+    colours = [palette.candidate if inside else palette.non_candidate for inside in bag.candidates]
+    lines = [sentences.weights_caption(run, bag, epoch) for epoch in epochs]
+    last = len(weights) - 1
+    alarm = [bag.ends_wrong and epoch == last for epoch in epochs]
+    over = (slider.key,)
+    panels = (
+        moving.Lines(over, list(epochs), series, texts.EPOCH_LABEL, title=texts.BELIEF_TITLE),
+        moving.Bars(over, run.labels, colours, weights, framed=bag.true, title=texts.BELIEF_NOW),
+        moving.Words(over, lines, alarm),
+    )
+    stands = moving.show("lesson-beliefs", (slider,), panels, texts.beliefs_alt(bag.name))
+    if stands[slider.key] == last:
+        collected("beliefs", chosen)
     return {"bags_followed": count_collected("beliefs")}

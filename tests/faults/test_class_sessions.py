@@ -1,0 +1,192 @@
+"""A class under fire: forty students at once, two servers, kill -9, a full disk, floods, damaged files."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from bag_generators import InputError
+from elimipl.labels import TISSUE7
+from tests.ui.classroom.a_class import HERE, TEACHER, opened
+from ui.classroom.store.classes import VOTES, ClassStore
+from ui.classroom.store.database import VERSION
+from ui.classroom.store.records import NewPicture
+
+ROOT = Path(__file__).resolve().parents[2]
+STUDENTS, PICTURES = 40, 5
+VOTING = """
+import os, sys, threading
+from pathlib import Path
+from ui.classroom.store.classes import ClassStore
+path, session, key, first, last = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+store = ClassStore(Path(path))
+def vote(student):
+    number = store.join(key, f"browser {student}", "10.0.0.1")[1]
+    for picture in range(1, 6):
+        store.vote(session, f"browser {student}", picture, [student % 7, picture], picture)
+        os.write(1, f"{student} {picture}\\n".encode())
+threads = [threading.Thread(target=vote, args=(student,)) for student in range(first, last)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    return tmp_path / "classes.sqlite3"
+
+
+def server(path, session, first, last) -> subprocess.Popen:
+    """Another server with the same file, at which some students vote at once; a line for every vote it has kept."""
+    arguments = [str(path), str(session.id), session.link_key, str(first), str(last)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-c", VOTING, *arguments], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    )
+
+
+def said(students, session, store) -> set[tuple[int, ...]]:
+    """What stands in the database, by student."""
+    votes = {}
+    for student in students:
+        store.join(session.link_key, f"browser {student}", HERE)
+        votes[student] = store.own_votes(session.id, f"browser {student}")
+    return {(student, picture) for student, own in votes.items() for picture in own}
+
+
+def test_forty_students_at_two_servers_one_of_which_is_killed_and_started_again(path):
+    store, session, _ = opened(path, pictures=PICTURES)
+    first, second = server(path, session, 0, 20), server(path, session, 20, 40)
+    told = [tuple(map(int, first.stdout.readline().split())) for _ in range(15)]
+    first.send_signal(signal.SIGKILL)
+    told += [tuple(map(int, line.split())) for line in first.stdout if line.endswith("\n")]
+    first.wait()
+    assert set(told) <= said(range(20), session, ClassStore(path))  # what was said to be kept is kept
+    again = server(path, session, 0, 20)
+    assert again.communicate()[0].count("\n") == 20 * PICTURES
+    assert second.communicate()[0].count("\n") == 20 * PICTURES
+    assert (again.returncode, second.returncode) == (0, 0)
+    ballots = store.votes(session.id, TEACHER)
+    assert len(ballots) == STUDENTS * PICTURES
+    assert store.count_students(session.id, TEACHER) == STUDENTS
+    assert all(ballot.top == ballot.picture for ballot in ballots)
+    assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_one_student_who_votes_a_thousand_times_is_stopped_in_memory_and_disturbs_nobody(path):
+    store, session, _ = opened(path, pictures=PICTURES)
+    for student in ("eve", *map(str, range(39))):
+        store.join(session.link_key, student, HERE)
+    refused = []
+
+    def flood() -> None:
+        for number in range(1000):
+            try:
+                store.vote(session.id, "eve", 1 + number % PICTURES, [number % 7], number % 7)
+            except InputError as error:
+                refused.append(error.what)
+
+    flooding = threading.Thread(target=flood)
+    flooding.start()
+    others = [
+        threading.Thread(target=lambda who=who: [store.vote(session.id, who, 1 + n, [n], n) for n in range(PICTURES)])
+        for who in map(str, range(39))
+    ]
+    for thread in others:
+        thread.start()
+    for thread in (flooding, *others):
+        thread.join()
+    assert len(refused) >= 1000 - 2 * VOTES
+    assert set(refused) == {"You vote faster than anybody can look."}
+    ballots = store.votes(session.id, TEACHER)
+    assert len(ballots) == 40 * PICTURES
+    assert sum(ballot.student != 1 and ballot.top == ballot.picture - 1 for ballot in ballots) == 39 * PICTURES
+
+
+def test_a_full_disk_loses_no_vote_and_says_so(path):
+    store, session, _ = opened(path, pictures=1)
+    store.join(session.link_key, "ann", HERE)
+    store.vote(session.id, "ann", 1, [0], 0)
+    large = [NewPicture(bytes(900_000), "large", "tissue")]
+    with store._database.reading() as connection:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    store._database._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(InputError, match=r"The session could not be kept: the server's disk is full"):
+        store.open_session("another", TISSUE7, large)
+    assert store.session_of("another") is None
+    store.vote(session.id, "ann", 1, [1, 2], 2)  # takes no further page
+    store._database._connection.execute("PRAGMA max_page_count = 100000")
+    store.open_session("another", TISSUE7, large)
+    (ballot,) = store.votes(session.id, TEACHER)
+    assert ballot.named == (1, 2)
+
+
+def test_a_log_that_can_not_grow_keeps_what_was_there(path):
+    store, session, _ = opened(path, pictures=1)
+    store.join(session.link_key, "ann", HERE)
+    store.vote(session.id, "ann", 1, [3], 3)
+    store.close()
+    program = (
+        "import resource, sys\nfrom pathlib import Path\nfrom bag_generators import InputError\n"
+        "from elimipl.labels import TISSUE7\nfrom ui.classroom.store.classes import ClassStore\n"
+        "from ui.classroom.store.records import NewPicture\n"
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))\n"
+        "large = [NewPicture(bytes(900_000), 'x', 'tissue')]\n"
+        "try:\n    ClassStore(Path(sys.argv[1])).open_session('b', TISSUE7, large)\n"
+        "except InputError as error:\n    print(error)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(
+        [sys.executable, "-c", program, path], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert ended.stderr == ""
+    assert ended.stdout.startswith("The session could not be kept:")
+    assert str(path) not in ended.stdout
+    again = ClassStore(path)
+    assert [ballot.top for ballot in again.votes(session.id, TEACHER)] == [3]
+    again.vote(session.id, "ann", 1, [4], 4)
+
+
+def test_a_busy_file_is_waited_for_and_then_said_to_be_busy(path, monkeypatch):
+    monkeypatch.setattr("ui.classroom.store.database.PATIENCE", 0.2)
+    store, session, _ = opened(path, pictures=1)
+    store.join(session.link_key, "ann", HERE)
+    hog = sqlite3.connect(path, isolation_level=None)
+    hog.execute("BEGIN IMMEDIATE")
+    with pytest.raises(InputError, match="the server is busy"):
+        store.vote(session.id, "ann", 1, [0], 0)
+    assert store.votes(session.id, TEACHER) == ()  # readers never wait
+    hog.execute("ROLLBACK")
+    store.vote(session.id, "ann", 1, [0], 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"SQLite format 3\x00" + bytes(4096), "damaged|can't use"),
+        (b"no database at all" * 500, "damaged"),
+    ],
+)
+def test_a_damaged_file_gets_a_sentence_and_is_left_alone(path, content, sentence):
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=sentence) as refused:
+        ClassStore(path).session_of(TEACHER)
+    assert str(path) not in str(refused.value)
+    assert path.read_bytes()[:100] == content[:100]
+
+
+def test_a_file_of_another_version_and_a_folder_that_can_not_be_used(path, tmp_path):
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    connection.close()
+    with pytest.raises(InputError, match="another version"):
+        ClassStore(path).session_of(TEACHER)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="can't use its file"):
+        ClassStore(tmp_path / "file" / "classes.sqlite3").session_of(TEACHER)

@@ -1,0 +1,53 @@
+"""Visits that ended leave nothing in the memory of a running server, though nobody comes after them."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+
+from scripts.running_app import running_app
+from scripts.simulated_visitor import Visitor, visiting
+
+SIZE = 5_000_000
+APP = """
+import streamlit as st
+from streamlit import runtime
+from ui.frame import upload_limit
+upload_limit.LEFT_SECONDS, upload_limit.SWEEP_SECONDS = 0.4, 0.1
+upload_limit.bound_uploads()
+st.file_uploader("File", key="upload", accept_multiple_files=True)
+kept = runtime.get_instance().uploaded_file_mgr.file_storage.values()
+st.text(f"held {sum(len(file.data) for visit in list(kept) for file in visit.values())}")
+st.text(f"visits {len(runtime.get_instance()._session_mgr.list_sessions())}")
+"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    script = tmp_path_factory.mktemp("app") / "uploads.py"
+    script.write_text(APP, encoding="utf-8")
+    with running_app(script) as (where, _):
+        yield where
+
+
+def test_uploads_of_ended_visits_are_released_though_nobody_comes(address):
+    async def visits() -> tuple[list[str], list[str]]:
+        async with Visitor(address) as watching:
+            async with AsyncExitStack() as together:
+                for number in range(3):
+                    leaving = await together.enter_async_context(Visitor(address))
+                    await leaving.run()
+                    await leaving.upload("upload", f"{number}.png", bytes(SIZE))
+                await watching.run()
+                before = watching.texts
+            for _ in range(100):  # nobody connects meanwhile, which is what would make Streamlit clean up
+                await asyncio.sleep(0.1)
+                await watching.run()
+                if "held 0" in watching.texts:
+                    break
+            return before, watching.texts
+
+    before, after = visiting(visits())
+    assert f"held {3 * SIZE}" in before
+    assert "held 0" in after
+    assert "visits 1" in after

@@ -1,0 +1,47 @@
+"""The figures of a class: what they show, and names that are no markup."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.ui.classroom.a_class import OUTCOME
+from ui.classroom.figures.bars import answer_bars, vote_bars
+from ui.classroom.figures.confusion import confusion_map
+from ui.classroom.figures.cost import cost_bars
+from ui.frame.palette import DARK, LIGHT
+
+STRANGE = ["<b>one</b>", "a&b %{y}", "<a href='http://example.org'>three</a>"]
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_no_label_is_taken_for_markup(palette):
+    figures = (
+        vote_bars([3, 1, 0], [2, 1, 0], 3, STRANGE, palette, truth=0),
+        confusion_map(np.eye(3), STRANGE, palette),
+    )
+    for figure in figures:
+        drawn = json.dumps(figure.to_plotly_json(), default=str)
+        assert "<b>" not in drawn
+        assert "<a " not in drawn
+        assert "&lt;b&gt;one" in drawn
+
+
+def test_the_true_label_is_marked_and_two_thirds_drawn_where_somebody_answered():
+    figure = vote_bars([3, 1, 0], [2, 1, 0], 3, "abc", LIGHT, truth=1)
+    assert list(figure.layout.yaxis.ticktext) == ["a", "b ✓", "c"]
+    assert figure.layout.shapes[0].x0 == pytest.approx(2)
+    assert not vote_bars([0, 0, 0], [0, 0, 0], 0, "abc", LIGHT).layout.shapes
+    assert list(answer_bars([2, 0], 2, LIGHT).data[0].y) == [2, 0]
+
+
+def test_labels_that_nobody_saw_a_picture_of_have_no_row():
+    shares = np.array([[1.0, 0.5, 0.0], [np.nan] * 3, [0.0, 0.0, 1.0]])
+    figure = confusion_map(shares, "abc", LIGHT)
+    assert list(figure.layout.yaxis.ticktext) == ["a", "c"]
+    assert figure.data[0].text[0][1] == "50%"
+
+
+def test_what_was_not_measured_has_no_bar():
+    bars = [trace for trace in cost_bars(OUTCOME, "held_out", LIGHT).data if trace.type == "bar"]
+    assert [list(bar.y) for bar in bars] == [[0.5], []]

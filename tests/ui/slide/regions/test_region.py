@@ -1,0 +1,47 @@
+"""Regions as a browser sends them."""
+
+import math
+
+import pytest
+
+from bag_generators import InputError
+from ui.slide.regions.region import MOST_CORNERS, Region, drawn_ring
+
+SQUARE = [[10, 10], [30, 10], [30, 30], [10, 30]]
+
+
+def test_a_ring_becomes_its_area():
+    area = drawn_ring(SQUARE, 100, 100)
+    assert area.area == 400
+    assert sorted(Region(1, "a", area).rings[0]) == sorted([float(x), float(y)] for x, y in SQUARE)
+
+
+def test_what_lies_beside_the_slide_is_cut_off():
+    assert drawn_ring(SQUARE, 20, 100).area == 200
+
+
+def test_a_ring_that_crosses_itself_encloses_both_loops():
+    area = drawn_ring([[0, 0], [10, 10], [10, 0], [0, 10]], 100, 100)
+    assert area.is_valid
+    assert area.area == pytest.approx(50)
+    assert len(Region(1, "a", area).rings) == 2
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        None, 7, "ring", {}, [], [[0, 0], [1, 1]], [[0, 0], [1, 1], [2, 2]], [[0, 0], [1, 0], "x"],
+        [[0, 0], [math.nan, 0], [0, 5]], [[0, 0], [math.inf, 0], [0, 5]], [[0, 0], [1e300, 0], [0, 1e300]],
+        [[200, 200], [300, 200], [300, 300]], [[0, 0, 0], [1, 0, 0], [1, 1, 0]], [[0, 0]] * (MOST_CORNERS + 1),
+    ],
+)  # fmt: skip
+def test_anything_else_gets_a_sentence(sent):
+    with pytest.raises(InputError):
+        drawn_ring(sent, 100, 100)
+
+
+def test_a_new_name_is_made_fit_to_be_shown():
+    region = Region(1, "Region 1", drawn_ring(SQUARE, 100, 100))
+    assert region.renamed("  tumour\u202e ").name == "tumour�"
+    assert region.renamed("  ").name == "Region 1"
+    assert len(region.renamed("x" * 500).name) == 80

@@ -1,0 +1,110 @@
+"""Maps in the making: told apart by visitor, one at a time, stopped when asked, never lost in silence."""
+
+import threading
+
+import pytest
+
+from bag_generators import InputError
+from ui.slide import jobs as jobs_module
+from ui.slide.jobs import DONE, FAILED, RUNNING, STOPPED, WAITING, Jobs
+
+SECONDS = 20  # far longer than anything here takes
+
+
+@pytest.fixture
+def jobs():
+    kept = Jobs()
+    yield kept
+    kept.end()
+
+
+def until_stopped(tell, should_stop):
+    """Work that goes on until somebody stops it."""
+    tell(1, 10)
+    while not should_stop():
+        threading.Event().wait(0.01)
+
+
+def wait_for(job, state):
+    for _ in range(100 * SECONDS):
+        if job.progress.state == state:
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError(job.progress)
+
+
+def test_a_job_tells_how_far_it_is_and_keeps_what_comes_out(jobs):
+    def work(tell, should_stop):
+        tell(5, 10)
+        return "map"
+
+    job = jobs.start("me", "s", "slide", "model", work)
+    job.join(SECONDS)
+    assert (job.progress.state, job.progress.done, job.progress.total) == (DONE, 5, 10)
+    assert job.progress.result == "map"
+    assert job.progress.seconds_left is not None
+    assert jobs.of("me") == [job]
+
+
+def test_a_job_stops_when_asked(jobs):
+    job = jobs.start("me", "s", "slide", "model", until_stopped)
+    wait_for(job, RUNNING)
+    job.stop()
+    assert job.progress.state == STOPPED
+    assert job.progress.result is None
+
+
+def test_the_second_waits_for_the_first_and_can_be_stopped_while_waiting(jobs):
+    mine = jobs.start("me", "s", "slide", "model", until_stopped)
+    wait_for(mine, RUNNING)
+    yours = jobs.start("you", "s", "slide", "model", until_stopped)
+    third = jobs.start("third", "s", "slide", "model", until_stopped)
+    assert yours.progress.state == third.progress.state == WAITING
+    third.stop()
+    assert third.progress.state == STOPPED
+    mine.stop()
+    wait_for(yours, RUNNING)
+    assert mine.progress.state == STOPPED
+
+
+def test_visitors_see_and_forget_only_their_own(jobs):
+    mine = jobs.start("me", "s", "slide", "model", until_stopped)
+    yours = jobs.start("you", "s", "slide", "model", lambda tell, should_stop: "map")
+    assert (jobs.of("me"), jobs.of("you"), jobs.of("third")) == ([mine], [yours], [])
+    jobs.forget("me")
+    assert mine.progress.state == STOPPED
+    yours.join(SECONDS)
+    assert jobs.of("me") == []
+    assert jobs.of("you")[0].progress.state == DONE
+
+
+def test_one_map_is_in_the_making_for_a_visitor(jobs):
+    job = jobs.start("me", "s", "slide", "model", until_stopped)
+    assert jobs.start("me", "s", "slide", "model", until_stopped) is job
+    with pytest.raises(InputError, match="still in the making"):
+        jobs.start("me", "s", "slide", "another", until_stopped)
+
+
+def test_what_can_not_be_mapped_says_why_and_a_fault_says_that_it_is_one(jobs):
+    def refused(tell, should_stop):
+        raise InputError("There is no tissue.", "Choose another slide.")
+
+    def broken(tell, should_stop):
+        raise ZeroDivisionError
+
+    for work, said in ((refused, "There is no tissue."), (broken, "Mapping ended through a fault of the program.")):
+        job = jobs.start("me", "s", "slide", "model", work)
+        job.join(SECONDS)
+        assert job.progress.state == FAILED
+        assert job.progress.error.what == said
+    after = jobs.start("me", "s", "slide", "model", lambda tell, should_stop: 1)
+    after.join(SECONDS)
+    assert after.progress.state == DONE
+
+
+def test_the_oldest_jobs_make_room(jobs, monkeypatch):
+    monkeypatch.setattr(jobs_module, "MOST_JOBS", 2)
+    monkeypatch.setattr(jobs_module, "MOST_ALL_JOBS", 3)
+    for visitor in ("me", "me", "me", "you", "third"):
+        jobs.start(visitor, "s", "slide", "model", lambda tell, should_stop: 1).join(SECONDS)
+    assert [len(jobs.of(visitor)) for visitor in ("me", "you", "third")] == [1, 1, 1]

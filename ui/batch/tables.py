@@ -1,0 +1,97 @@
+"""The rows of a batch as tables and files, and how they compare with the labels in the names."""
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ui.batch.rows import BatchRow
+
+# What a spreadsheet may pass over at the beginning of a cell: blanks, and characters that nobody sees.
+UNSEEN = (
+    r"[\s\x00-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffd\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
+)
+# Where a cell begins: at the beginning, and for a spreadsheet that parts cells by semicolons after each of those.
+FORMULA_START = re.compile(rf"(^|;)({UNSEEN})(?=[=+\-@＝＋－＠])")
+SHOWN = ("thumbnail", "file", "true_label", "answer", "probability", "label_set", "why")
+FIELD = ("field_left", "field_top", "field_width", "field_height")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Answers against the labels in the names."""
+
+    matrix: pd.DataFrame
+    """Rows are the labels in the names, columns the answers."""
+    files: int
+    right: int
+    trusted: int
+    trusted_right: int
+
+
+def batch_table(rows: Sequence[BatchRow]) -> pd.DataFrame:
+    """What the page shows; columns that would be empty are left out."""
+    shown = [
+        vars(row) | {"label_set": _joined(row), "answer": _answer(row), "why": row.refused or row.notes} for row in rows
+    ]
+    table = pd.DataFrame(shown, columns=list(SHOWN))
+    return table.drop(columns=[column for column in ("true_label", "label_set", "why") if not table[column].any()])
+
+
+def compared(rows: Sequence[BatchRow]) -> Comparison | None:
+    """The confusion matrix; None where fewer than two names carry a label."""
+    known = [row for row in rows if row.true_label and not row.refused]
+    if len(known) < 2:
+        return None
+    names = [name for name in known[0].probabilities if any(name in (row.true_label, row.label) for row in known)]
+    matrix = pd.crosstab([row.true_label for row in known], [row.label for row in known])
+    matrix = matrix.reindex(index=names, columns=names, fill_value=0).rename_axis(index="by name", columns=None)
+    trusted = [row for row in known if row.trusted]
+    right, trusted_right = (sum(row.label == row.true_label for row in group) for group in (known, trusted))
+    return Comparison(matrix, len(known), right, len(trusted), trusted_right)
+
+
+def batch_csv(rows: Sequence[BatchRow]) -> str:
+    """All that is known of the files as CSV in which no spreadsheet takes a name for a formula."""
+    table = pd.DataFrame([_flat(row) for row in rows])
+    for column in table.columns:
+        table[column] = table[column].map(lambda value: defused(value) if isinstance(value, str) else value)
+    table.columns = [defused(column) for column in table.columns]
+    return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+
+
+def batch_json(rows: Sequence[BatchRow]) -> str:
+    """The same as JSON, without the small pictures."""
+    kept = [{name: value for name, value in vars(row).items() if name != "thumbnail"} for row in rows]
+    return json.dumps(kept, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _flat(row: BatchRow) -> dict[str, Any]:
+    """One value per column: the probability of every class, the corners of the field of view."""
+    left_out = ("thumbnail", "probabilities", "field_of_view", "notes", "refused")
+    place = row.field_of_view or (None,) * len(FIELD)
+    return (
+        {name: value for name, value in vars(row).items() if name not in left_out}
+        | {"label_set": _joined(row)}
+        | dict(zip(FIELD, place, strict=True))
+        | {f"p_{name}": value for name, value in row.probabilities.items()}
+        | {"notes": row.notes, "refused": row.refused}
+    )
+
+
+def _answer(row: BatchRow) -> str:
+    """The label where it counts; what is most probable in brackets where a check failed or nothing was decided."""
+    return f"no answer ({row.label})" if row.declined and row.label else row.label
+
+
+def _joined(row: BatchRow) -> str:
+    return "" if row.label_set is None else ", ".join(row.label_set) or "none"
+
+
+def defused(text: str) -> str:
+    return FORMULA_START.sub(r"\1\2'", text)

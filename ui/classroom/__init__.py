@@ -1,0 +1,1 @@
+"""A class as the crowd: students label pictures, and models learn from their doubt."""

@@ -1,0 +1,1 @@
+"""What the class's answers look like."""

@@ -1,0 +1,67 @@
+"""What training on the class's answers came to, as it is kept with the session."""
+
+from bag_generators.validation import Record, parse_json, plain, validated
+
+ARMS = ("truth", "class", "three", "tops", "nothing")
+"""What was learned from: true labels, the class's candidate sets, those of three students drawn for each picture (the
+paper's rule to the letter), the commonest top labels, and every label possible."""
+METHODS = ("elimipl", "demipl")
+
+
+class Fit(Record):
+    """One method on one kind of labels, a number for each seed."""
+
+    method: str
+    arm: str
+    held_out: tuple[float, ...]
+    """Share of the held-out bags that are classified right; empty where nothing could be held out."""
+    disambiguation: tuple[float, ...]
+    """Share of the training pictures whose heaviest candidate is the true label; empty without true labels."""
+
+
+class Learned(Record):
+    """What ELIMIPL made of one picture of the class."""
+
+    picture: int
+    weights: tuple[float, ...]
+    """Disambiguation weights of the labels after training on the class's sets, averaged over copies and seeds."""
+
+
+class Outcome(Record):
+    """All of it."""
+
+    generator: str
+    pictures: tuple[int, ...]
+    """Numbers of the pictures that were learned from."""
+    copies: int
+    held_out_bags: int
+    held_out_source: str
+    epochs: int
+    seeds: tuple[int, ...]
+    fits: tuple[Fit, ...]
+    learned: tuple[Learned, ...]
+    seconds: float
+
+    def mean(self, method: str, arm: str, of: str = "held_out") -> float | None:
+        """Mean over the seeds; None where it was not measured."""
+        for fit in self.fits:
+            numbers: tuple[float, ...] = getattr(fit, of)
+            if (fit.method, fit.arm) == (method, arm) and numbers:
+                return sum(numbers) / len(numbers)
+        return None
+
+
+def write_outcome(outcome: Outcome) -> str:
+    """As JSON."""
+    return outcome.model_dump_json()
+
+
+def read_outcome(text: str) -> Outcome:
+    """What `write_outcome` wrote."""
+    called = "What the class's training came to"
+    return validated(Outcome, parse_json(text, called), called)
+
+
+def outcome_facts(outcome: Outcome) -> object:
+    """As plain JSON values, for files."""
+    return plain(outcome)

@@ -1,0 +1,117 @@
+"""What became of the votes: candidate sets as Figure 1, who is taken for whom, and the files to take along."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ui.classroom import texts
+from ui.classroom.exports import class_bag_file, class_json, votes_csv
+from ui.classroom.figures.confusion import confusion_map
+from ui.classroom.kept import class_store
+from ui.classroom.store.records import Ballot, ClassSession
+from ui.classroom.tally import Tally
+from ui.figures.plain_text import plain
+from ui.frame import charts
+from ui.frame.download import download_button
+from ui.frame.markdown import escape
+from ui.frame.palette import current_palette
+from ui.lesson.figures.label_matrices import label_matrices
+
+
+def show_sets(session: ClassSession, counted: Tally) -> None:
+    """Figure 1 of the pictures that somebody answered, as a machine sees it or with the truth."""
+    st.subheader(texts.SETS_HEADING, anchor=False)
+    st.markdown(texts.RULE)
+    answered = np.flatnonzero(counted.answers)
+    truths = np.array([-1 if truth is None else truth for truth in session.truths()])
+    held = np.array([at for at in answered if truths[at] >= 0 and counted.candidates[at, truths[at]]], dtype=int)
+    missed = [session.pictures[at].number for at in answered if truths[at] >= 0 and at not in held]
+    revealed = st.toggle(texts.REVEAL_LABEL, help=texts.REVEAL_HELP, key="class_reveal", disabled=not len(held))
+    shown = held if revealed and len(held) else answered
+    if not len(shown):
+        st.info(texts.NO_ANSWERS, icon=":material/hourglass_empty:")
+        return
+    charts.show(
+        label_matrices(
+            np.maximum(truths[shown], 0),
+            counted.candidates[shown],
+            [plain(name) for name in session.label_space.names],
+            [texts.row_name(session.pictures[at].number) for at in shown],
+            current_palette(),
+            as_machine=not revealed,
+        ),
+        "class-figure1",
+        texts.sets_alt(len(shown), float(counted.candidates[shown].sum(axis=1).mean())),
+    )
+    st.caption(texts.sets_caption(float(counted.candidates[answered].sum(axis=1).mean()), len(held), missed))
+
+
+def show_confusions(session: ClassSession, counted: Tally) -> None:
+    """Which labels the class finds possible where another one is true, and how far it agrees."""
+    st.subheader(texts.CONFUSION_HEADING, anchor=False)
+    names = session.label_space.names
+    shares = counted.taken_for(session.truths())
+    left, right = st.columns([1.5, 1], gap="large")
+    with right:
+        st.metric(texts.ALPHA_METRIC, "–" if counted.alpha is None else f"{counted.alpha:.2f}", help=texts.ALPHA_HELP)
+        st.markdown(texts.agreement(counted.alpha))
+        for true, other, share in counted.confusions(session.truths()):
+            st.markdown(texts.taken_for(escape(names[true]), escape(names[other]), share))
+    with left:
+        if np.isnan(shares).all():
+            st.info(texts.NO_TRUTH, icon=":material/help:")
+        else:
+            charts.show(confusion_map(shares, names, current_palette()), "class-confusion", texts.confusion_alt())
+    with st.expander(texts.PICTURES_LABEL):
+        st.dataframe(pd.DataFrame(picture_rows(session, counted), columns=texts.PICTURE_COLUMNS), hide_index=True)
+
+
+def picture_rows(session: ClassSession, counted: Tally) -> Sequence[tuple[object, ...]]:
+    """Every picture: what most find most likely, what the others say, the candidate set and the truth."""
+    names, rows = session.label_space.names, []
+    for at, picture in enumerate(session.pictures):
+        first = counted.first[at]
+        order = [int(label) for label in np.argsort(-first, kind="stable") if first[label]]
+        rows.append(
+            (
+                picture.number,
+                int(counted.answers[at]),
+                names[order[0]] if order else "",
+                int(first[order[0]]) if order else 0,
+                ", ".join(f"{names[label]} {first[label]}" for label in order[1:]),
+                ", ".join(name for name, member in zip(names, counted.candidates[at], strict=True) if member),
+                "" if picture.truth is None else names[picture.truth],
+            )
+        )
+    return rows
+
+
+def show_files(session: ClassSession, ballots: Sequence[Ballot], counted: Tally, generator: str) -> None:
+    """The answers as CSV, everything as JSON, the bags as a bag file."""
+    st.subheader(texts.FILES_HEADING, anchor=False)
+    facts: dict[str, str] = {}
+    with st.container(horizontal=True):
+        download_button(
+            texts.CSV_LABEL, lambda: votes_csv(session, ballots), "class-votes.csv", "text/csv", facts, key="class-csv"
+        )
+        download_button(
+            texts.JSON_LABEL,
+            lambda: class_json(session, ballots, counted),
+            "class.json",
+            "application/json",
+            facts,
+            key="class-json",
+        )
+        if counted.answers.any():
+            store = class_store()
+            download_button(
+                texts.BAGS_LABEL,
+                lambda: class_bag_file(store, session, counted, generator),
+                f"class-{generator}.safetensors",
+                "application/octet-stream",
+                facts,
+                key="class-bags",
+            )
+    st.caption(texts.FILES_CAPTION)

@@ -1,0 +1,1 @@
+"""Sessions of a class in one database file; knows nothing of pages."""

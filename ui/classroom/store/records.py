@@ -1,0 +1,100 @@
+"""What the database holds, as objects that never change."""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Literal
+
+from bag_generators.errors import printable
+from bag_generators.validation import parse_json
+from elimipl.labels import LabelSpace
+
+Kind = Literal["drawn", "composed", "tissue"]
+"""Drawn phantoms, fields composed of them, or pictures of tissue; the same kind is used to measure on."""
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class NewPicture:
+    """A picture for a session: PNG bytes, what the teacher calls it, and its true label where it is known."""
+
+    png: bytes
+    name: str
+    kind: Kind
+    truth: int | None = None
+    microns: float | None = None
+
+
+@dataclass(frozen=True)
+class PictureFacts:
+    """What is known of a picture of a session, without its pixels."""
+
+    number: int
+    name: str
+    kind: Kind
+    truth: int | None
+    microns: float | None
+
+
+@dataclass(frozen=True)
+class ClassSession:
+    """One class and its pictures. `opened`: voting is over and everybody may see all votes."""
+
+    id: int
+    code: str
+    link_key: str
+    created: float
+    expires: float
+    label_space: LabelSpace
+    opened: bool
+    joining: bool
+    outcome: str | None
+    """What training came to, as JSON."""
+    pictures: tuple[PictureFacts, ...]
+
+    def truths(self) -> list[int | None]:
+        """The true labels of the pictures in their order; None where nobody knows."""
+        return [picture.truth for picture in self.pictures]
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """What one student said of one picture: the labels found possible, and the one found most likely."""
+
+    student: int
+    picture: int
+    named: tuple[int, ...]
+    top: int
+
+
+def as_session(connection: sqlite3.Connection, row: sqlite3.Row) -> ClassSession:
+    """The session of a row with the facts of its pictures."""
+    pictures = connection.execute(
+        "SELECT number, name, kind, truth, microns FROM picture WHERE session = ? ORDER BY number", (row["id"],)
+    )
+    return ClassSession(
+        row["id"],
+        row["code"],
+        row["link_key"],
+        row["created"],
+        row["expires"],
+        LabelSpace.from_dict(parse_json(row["label_space"], "The label space of the class")),
+        bool(row["opened"]),
+        bool(row["joining"]),
+        row["outcome"],
+        tuple(PictureFacts(*picture) for picture in pictures),
+    )
+
+
+def labels_in(mask: int) -> tuple[int, ...]:
+    """The numbers of the bits that are set.
+
+    >>> labels_in(0b101)
+    (0, 2)
+    """
+    return tuple(number for number in range(mask.bit_length()) if mask >> number & 1)
+
+
+def shown_name(name: str) -> str:
+    """A name of a stranger's file that can't disturb a line, nor a file it is written to."""
+    plain = printable(name.encode("utf-8", "replace").decode())
+    return plain if len(plain) <= LONGEST_NAME else f"{plain[: LONGEST_NAME - 1]}…"

@@ -1,0 +1,114 @@
+"""The teacher's screen: the invitation, votes as they come, and what became of them."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from bag_generators import InputError
+from ui.classroom import texts
+from ui.classroom.doors import RETURN_KEY
+from ui.classroom.figures.bars import answer_bars
+from ui.classroom.invite import show_invitation
+from ui.classroom.kept import class_store
+from ui.classroom.results import show_confusions, show_files, show_sets
+from ui.classroom.store.records import ClassSession
+from ui.classroom.store.secrets import as_shown
+from ui.classroom.tally import tally
+from ui.classroom.training import show_training
+from ui.classroom.votes import show_votes
+from ui.frame import charts
+from ui.frame.page import show_error
+from ui.frame.palette import current_palette
+from ui.frame.visitor import visitor
+
+LIVE_SECONDS = 2.0
+
+
+def show_teacher(session: ClassSession) -> None:
+    """The class that this browser opened."""
+    with st.sidebar:
+        _show_controls(session)
+    invitation, room = st.columns([1, 2.6], gap="large")
+    with invitation:
+        show_invitation(session)
+    with room:
+        _show_gate(session)
+        st.fragment(_show_live, run_every=None if session.opened else LIVE_SECONDS)(session)
+    if session.opened:
+        ballots = class_store().votes(session.id, visitor())
+        counted = tally(ballots, len(session.pictures), len(session.label_space))
+        show_sets(session, counted)
+        show_confusions(session, counted)
+        generator = show_training(session, counted)
+        show_files(session, ballots, counted, generator)
+
+
+def _show_controls(session: ClassSession) -> None:
+    st.subheader(texts.TITLE, divider="gray", anchor=False)
+    st.caption(texts.ends(session.expires))
+    joining = st.toggle(texts.LET_JOIN_LABEL, session.joining, key=f"class_joining_{session.id}")
+    if joining != session.joining:
+        _do(lambda: class_store().let_join(session.id, visitor(), joining))
+    if RETURN_KEY not in st.session_state and st.button(
+        texts.NEW_KEY_LABEL, icon=":material/key:", key="class-new-key"
+    ):
+        _do(lambda: st.session_state.update({RETURN_KEY: class_store().renew_key(session.id, visitor())}))
+    if (key := st.session_state.get(RETURN_KEY)) is not None:
+        st.download_button(
+            texts.KEY_LABEL, texts.key_file(as_shown(session.code), key), "class-key.txt", "text/plain",
+            help=texts.KEY_HELP, icon=":material/key:", on_click="ignore", key="class-key",
+        )  # fmt: skip
+    with st.popover(texts.DELETE_LABEL, icon=":material/delete:"):
+        sure = st.button(texts.DELETE_SURE_LABEL, type="primary", key="class-delete")
+    if sure and _do(lambda: class_store().delete(session.id, visitor())):
+        st.session_state.pop(RETURN_KEY, None)
+        st.session_state["class_deleted"] = True
+        st.rerun()
+
+
+def _show_gate(session: ClassSession) -> None:
+    """Voting, or looking at the votes: one of the two."""
+    label, opens = (texts.GO_ON_LABEL, False) if session.opened else (texts.OPEN_VOTES_LABEL, True)
+    pressed = st.button(
+        label, type="primary" if opens else "secondary", key="class-gate", icon=":material/how_to_vote:"
+    )
+    if pressed and _do(lambda: class_store().open_votes(session.id, visitor(), opens)):
+        st.rerun()
+
+
+def _show_live(session: ClassSession) -> None:
+    """How many have answered what, read anew every time."""
+    try:
+        ballots = class_store().votes(session.id, visitor())
+        students = class_store().count_students(session.id, visitor())
+    except InputError as error:
+        show_error(error)
+        return
+    counted = tally(ballots, len(session.pictures), len(session.label_space))
+    finished = int(((counted.tops >= 0).all(axis=1)).sum()) if len(counted.tops) else 0
+    with st.container(horizontal=True):
+        st.metric(texts.JOINED_METRIC, students, width=130)
+        st.metric(texts.ANSWERS_METRIC, len(ballots), width=130)
+        st.metric(texts.DONE_METRIC, f"{finished} / {students}", width=150)
+    if session.opened:
+        show_votes(session, ballots, key="teacher")
+        return
+    st.markdown(f"**{texts.LIVE_HEADING}**")
+    if st.toggle(texts.SHOW_VOTES_LABEL, help=texts.SHOW_VOTES_HELP, key="class_show_votes"):
+        show_votes(session, ballots, key="teacher")
+    else:
+        charts.show(
+            answer_bars(counted.answers.tolist(), students, current_palette()),
+            "class-answers",
+            texts.answers_alt(counted.answers.tolist(), students),
+        )
+
+
+def _do(change: Callable[[], object]) -> bool:
+    """Change something, or say why it could not be changed."""
+    try:
+        change()
+    except InputError as error:
+        show_error(error)
+        return False
+    return True

@@ -1,0 +1,101 @@
+"""Two models learn from the class, on the spot, and show what its doubt cost."""
+
+import streamlit as st
+
+from bag_generators import InputError
+from ui.classroom import texts
+from ui.classroom.figures.cost import cost_bars
+from ui.classroom.kept import class_store
+from ui.classroom.learning import DEFAULT_GENERATOR, make_task
+from ui.classroom.outcome import Outcome, read_outcome, write_outcome
+from ui.classroom.store.records import ClassSession
+from ui.classroom.tally import Tally
+from ui.classroom.worker import ClassTraining
+from ui.frame import charts, picker
+from ui.frame.markdown import escape
+from ui.frame.page import show_error
+from ui.frame.palette import current_palette
+from ui.frame.visitor import visitor
+
+POLL_SECONDS = 1.0
+MOST_KEPT = 32
+
+
+def show_training(session: ClassSession, counted: Tally) -> str:
+    """Choose a generator, train, look; the name of the generator."""
+    st.subheader(texts.COST_HEADING, anchor=False)
+    generator = picker.choose_generator("class_generator", default=DEFAULT_GENERATOR)
+    run = _runs().get(session.id)
+    if run is not None and run.running:
+        st.fragment(_show_progress, run_every=POLL_SECONDS)(run)
+    else:
+        st.markdown(texts.COST_INTRO)
+        if st.button(texts.TRAIN_LABEL, type="primary", icon=":material/model_training:", key="class-train"):
+            _start(session, counted, generator)
+        if run is not None and run.error is not None:
+            show_error(run.error)
+    if session.outcome is not None:
+        show_outcome(session, read_outcome(session.outcome))
+    return generator
+
+
+def show_outcome(session: ClassSession, outcome: Outcome) -> None:
+    """Accuracy and disambiguation of both methods on every kind of labels, and every picture's winner."""
+    names = session.label_space.names
+    parts = (("held_out", texts.ACCURACY_HEADING), ("disambiguation", texts.RIGHT_HEADING))
+    for column, (of, heading) in zip(st.columns(2, gap="large"), parts, strict=True):
+        with column:
+            st.markdown(f"**{heading}**")
+            if not any(getattr(fit, of) for fit in outcome.fits):
+                st.info(texts.NOT_MEASURED[of], icon=":material/help:")
+                continue
+            charts.show(cost_bars(outcome, of, current_palette()), f"class-cost-{of}", texts.cost_alt(outcome, of))
+    for sentence in texts.cost_sentences(outcome):
+        st.markdown(sentence)
+    truths = session.truths()
+    lines = [
+        texts.winner(
+            learned.picture,
+            escape(names[max(range(len(names)), key=learned.weights.__getitem__)]),
+            max(learned.weights),
+            None if (truth := truths[learned.picture - 1]) is None else escape(names[truth]),
+        )
+        for learned in outcome.learned
+    ]
+    with st.expander(texts.WINNERS_LABEL):
+        st.markdown("\n".join(f"- {line}" for line in lines))
+    st.caption(texts.how_trained(outcome))
+
+
+def _start(session: ClassSession, counted: Tally, generator: str) -> None:
+    store, teacher = class_store(), visitor()
+    try:
+        task = make_task(
+            session.label_space, generator, session.pictures, lambda number: store.picture(session.id, number), counted
+        )
+        run = ClassTraining(
+            task, teacher, lambda outcome: store.keep_outcome(session.id, teacher, write_outcome(outcome))
+        )
+    except InputError as error:
+        show_error(error)
+        return
+    runs = _runs()
+    for over in [name for name, old in runs.items() if not old.running][:-MOST_KEPT]:
+        runs.pop(over, None)
+    runs[session.id] = run
+    st.rerun()
+
+
+def _show_progress(run: ClassTraining) -> None:
+    if not run.running:
+        st.rerun()  # the whole page: the result is in the database
+    place, waiting = run.place
+    bar, stop = st.columns([4, 1], vertical_alignment="center")
+    bar.progress(run.share, texts.progress(run.share, place, waiting))
+    stop.button(texts.STOP_LABEL, icon=":material/stop:", on_click=run.stop, key="class-stop", width="stretch")
+
+
+@st.cache_resource(show_spinner=False)
+def _runs() -> dict[int, ClassTraining]:
+    """The latest training of every class of this server."""
+    return {}

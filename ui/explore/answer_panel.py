@@ -1,0 +1,77 @@
+"""The answer: the label in words, how sure, what else is possible, or why there is none; and its bars."""
+
+from functools import partial
+
+import streamlit as st
+
+from elimipl.answer import Answer
+from elimipl.explain import without_instances
+from elimipl.predictor import Prediction
+from ui.explore import sentences, texts
+from ui.explore.analysis import Analysis
+from ui.explore.candidates import switch_clicked
+from ui.explore.view_state import bag_key, removed_patches, set_removed
+from ui.figures.bars import bars_height, class_bars, outside_mass, three_bars
+from ui.frame import charts
+from ui.frame.markdown import escape
+from ui.frame.palette import current_palette
+
+
+def show_answer(analysis: Analysis) -> None:
+    """Answer and bars. With patches removed, the answer of those that stay, over ghosts of the one before."""
+    removed = removed_patches(analysis)
+    shown = without_instances(analysis.predictor, analysis.bag, removed) if removed else analysis.prediction
+    answer = Answer.of(analysis.predictor, shown, analysis.verdict)
+    with st.container(key="answer", gap="xsmall"):
+        _say(answer, shown, analysis)
+        if removed:
+            _show_removed(analysis, removed)
+    _show_bars(answer, shown, analysis, ghosts=bool(removed))
+
+
+def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
+    labels, index = analysis.labels, shown.index
+    words = sentences.in_words(labels, index)
+    if answer.declined:
+        st.subheader(texts.NO_ANSWER, anchor=False)
+        failed = [one.reason for one in answer.checks if not one.passed]
+        reasons = "\n".join(f"- {escape(reason)}" for reason in failed)
+        st.markdown(f"{reasons}\n\n{sentences.would_say(escape(words), answer.probability)}")
+        return
+    st.subheader(f"{escape(words)} · {answer.probability:.0%}", anchor=False)
+    lines = [sentences.possible(answer.label_set, labels, index)] if answer.label_set is not None else []
+    lines += [answer.reliability] if answer.reliability is not None else []
+    lines += [texts.scope_sentence(analysis.verdict)]
+    truth = sentences.truth_sentence(labels, index, analysis.true_index)
+    st.caption("  \n".join(escape(line) for line in [*lines, *truth]))
+
+
+def _show_removed(analysis: Analysis, removed: tuple[int, ...]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(sentences.removed_sentence(removed, len(analysis.bag)), width="stretch")
+        st.button(texts.PUT_BACK, key="put-back", on_click=set_removed, args=(bag_key(analysis), ()))
+
+
+def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bool) -> None:
+    palette, labels, candidates = current_palette(), analysis.labels, analysis.candidates
+    raw = bool(st.session_state.get("raw"))
+    probabilities = shown.raw if raw else shown.probabilities
+    whole = analysis.prediction.raw if raw else analysis.prediction.probabilities
+    grey = answer.declined
+    # The room the bars will take, so that nothing below them moves while a browser gets ready to draw.
+    st.html(f"<style>.st-key-class-bars {{min-height: {bars_height(len(labels))}px}}</style>")
+    words = [sentences.in_words(labels, index) for index in range(len(labels))]
+    before = whole if ghosts else None
+    charts.show(
+        class_bars(probabilities, labels, candidates, palette, analysis.true_index, before, grey, words),
+        key="class-bars",
+        alt=texts.bars_alt(labels.names, probabilities),
+        on_click=partial(switch_clicked, "class-bars", labels, candidates),
+    )
+    charts.show(
+        three_bars(probabilities, candidates, palette, analysis.true_index, grey),
+        key="figure-two",
+        alt=texts.three_bars_alt(probabilities, candidates, analysis.true_index),
+    )
+    mass = outside_mass(probabilities, candidates)
+    st.caption(f"{mass:.1%} {texts.OUTSIDE_LABEL} {texts.SWITCH_HINT}", help=texts.OUTSIDE_HELP)

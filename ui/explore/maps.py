@@ -1,0 +1,146 @@
+"""The maps of the page: from an analysis and what is set to layers that can be painted anywhere."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bag_generators import Bag
+from elimipl.labels import LabelSpace
+from ui.explore import texts
+from ui.explore.analysis import Analysis
+from ui.explore.region import mask_of
+from ui.explore.view_state import BESIDE_ORIGINAL, PREDICTED, RUNNER_UP, TWO_CLASSES, ViewState, class_index
+from ui.figures.map_colours import COLOUR_PAIRS, class_colours, diverging, rising
+from ui.figures.map_layer import Layer
+
+ATTENTION_REACH = 8.0
+"""The scale of attention runs from an eighth of an even share to eight times as much, for every picture."""
+EVEN = 1.2
+"""Attention within this factor of an even share is even: it is not painted."""
+LEAST_REACH = {"contribution": 0.5, "leave_one_out": 0.02, "integrated_gradients": 0.02}
+"""Signed scales reach at least this far (logits, probabilities), so that noise stays pale."""
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One of the pictures that stand side by side: what is written on it and what is painted."""
+
+    title: str
+    layers: tuple[Layer, ...]
+
+
+def panels_of(analysis: Analysis, view: ViewState) -> tuple[Panel, ...]:
+    """The map; beside it the picture alone, or the maps of the first and the second choice on one scale."""
+    if view.panels == TWO_CLASSES:
+        pair = [class_index(analysis, choice) for choice in (PREDICTED, RUNNER_UP)]
+        names = [analysis.labels.names[index] for index in pair]
+        title = texts.map_title(view.kind, texts.left_and_right(*names))
+        return tuple(
+            Panel(
+                name, tuple(replace(one, title=title) for one in layers_of(analysis, replace(view, class_index=index)))
+            )
+            for name, index in zip(names, pair, strict=True)
+        )
+    shown = Panel("", layers_of(analysis, view))
+    return (shown, Panel(texts.ORIGINAL_TITLE, ())) if view.panels == BESIDE_ORIGINAL else (shown,)
+
+
+def layers_of(analysis: Analysis, view: ViewState) -> tuple[Layer, ...]:
+    """What is painted on the field of view; nothing when the map is hidden."""
+    if view.hidden:
+        return ()
+    if view.kind == "vote":
+        return vote_layers(analysis.bag, analysis.every_score("single"), analysis.labels, view.threshold)
+    if view.kind == "attention":
+        return (attention_layer(analysis.bag, analysis.prediction.attention, view.colours, view.threshold),)
+    title = texts.map_title(view.kind, analysis.labels.names[view.class_index])
+    scores = analysis.every_score(view.kind)
+    if view.kind == "single":
+        return (share_layer(analysis.bag, scores[:, view.class_index], title, view.colours, view.threshold),)
+    reach = max(float(np.abs(scores).max()), LEAST_REACH[view.kind])  # of all classes, so that their maps compare
+    return (signed_layer(analysis.bag, scores[:, view.class_index], reach, title, view.colours, view.threshold),)
+
+
+def map_scores(analysis: Analysis, view: ViewState) -> np.ndarray:
+    """One number per patch for clicks, table and bars: the vote's is how sure the patch is alone."""
+    if view.kind == "vote":
+        return np.asarray(analysis.every_score("single").max(axis=1))
+    return analysis.scores(view.kind, view.class_index)
+
+
+def region_mask(analysis: Analysis, view: ViewState) -> np.ndarray:
+    """Pixels of the field of view that lie in the region a person drew, (H, W) bool."""
+    polygons = [np.array(polygon) for polygon in view.region]
+    return mask_of(polygons, (analysis.image.height, analysis.image.width), analysis.view.x, analysis.view.y)
+
+
+def times_even_share(attention: np.ndarray) -> np.ndarray:
+    """n·a_j: how many times an even share of the attention each patch gets."""
+    return len(attention) * np.asarray(attention)
+
+
+def is_even(attention: np.ndarray) -> bool:
+    """Whether no patch gets more or less than an even share worth speaking of."""
+    times = times_even_share(attention)
+    return bool(times.max() < EVEN and times.min() > 1 / EVEN)
+
+
+def attention_layer(bag: Bag, attention: np.ndarray, colours: str, threshold: float = 0.0) -> Layer:
+    """n·a_j on one logarithmic scale for all pictures, clear at an even share."""
+    x_edges, y_edges, times = bag.regions.grid(times_even_share(attention))
+    with np.errstate(divide="ignore"):
+        cells = np.clip(np.log2(times) / np.log2(ATTENTION_REACH), -1, 1)
+    cells = _beyond(cells, max(threshold, np.log2(EVEN) / np.log2(ATTENTION_REACH)))
+    ticks = tuple((np.log2(times) / 3, text) for times, text in texts.TIMES_EVEN)
+    return Layer(x_edges, y_edges, cells, diverging(colours), texts.TIMES_EVEN_TITLE, ticks=ticks)
+
+
+def signed_layer(bag: Bag, scores: np.ndarray, reach: float, title: str, colours: str, threshold: float = 0.0) -> Layer:
+    """Scores for and against a class, clear at zero."""
+    x_edges, y_edges, values = bag.regions.grid(scores)
+    ticks = tuple((position, f"{position * reach:+.2g}") for position in (-1, -0.5, 0.5, 1))
+    ticks = (*ticks[:2], (0.0, "0"), *ticks[2:])
+    return Layer(x_edges, y_edges, _beyond(values / reach, threshold), diverging(colours), title, ticks=ticks)
+
+
+def share_layer(bag: Bag, shares: np.ndarray, title: str, colours: str, threshold: float = 0.0) -> Layer:
+    """Probabilities from 0 to 1."""
+    x_edges, y_edges, values = bag.regions.grid(shares)
+    ticks = tuple((position, f"{position:.0%}") for position in (0, 0.25, 0.5, 0.75, 1.0))
+    scale = rising(COLOUR_PAIRS[colours][1])
+    return Layer(x_edges, y_edges, _beyond(values, threshold), scale, title, low=0.0, ticks=ticks)
+
+
+def vote_layers(bag: Bag, single: np.ndarray, labels: LabelSpace, threshold: float = 0.0) -> tuple[Layer, ...]:
+    """One layer per class: the cells it wins, opaque where it wins clearly. Where patches overlap their mean votes."""
+    grids = [bag.regions.grid(column) for column in single.T]
+    x_edges, y_edges = grids[0][:2]
+    shares = np.stack([values for _, _, values in grids])  # (k, rows, columns)
+    covered = np.isfinite(shares[0])
+    winner = np.where(covered, np.nan_to_num(shares).argmax(axis=0), -1)
+    chance = 1 / len(labels)
+    strength = (np.nan_to_num(shares).max(axis=0) - chance) / (1 - chance)
+    return tuple(
+        Layer(
+            x_edges,
+            y_edges,
+            _beyond(np.where(winner == index, strength, np.nan), threshold),
+            rising(colour),
+            labels.names[index],
+            low=0.0,
+        )
+        for index, colour in enumerate(class_colours(labels))
+    )
+
+
+def vote_shares(bag: Bag, single: np.ndarray, labels: LabelSpace) -> np.ndarray:
+    """Share of the covered area that votes for each class, (k,); sums to 1."""
+    layers = vote_layers(bag, single, labels)
+    area = np.outer(np.diff(layers[0].y_edges), np.diff(layers[0].x_edges))
+    won = np.array([(area * np.isfinite(layer.cells)).sum() for layer in layers])
+    return won / won.sum()
+
+
+def _beyond(cells: np.ndarray, threshold: float) -> np.ndarray:
+    """Cells at least `threshold` away from the middle (or start) of the scale; the others are not painted."""
+    return np.where(np.abs(cells) >= threshold, cells, np.nan)

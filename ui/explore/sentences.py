@@ -1,0 +1,187 @@
+"""The sentences of the Explore page that say what was found: answer, map, region, field, what if."""
+
+import numpy as np
+
+from bag_generators import TissueImage
+from elimipl.cards.card import Card
+from elimipl.labels import LabelSpace
+from elimipl.trust.one_bag import FlippingCurve
+from ui.explore.region import RegionNumbers
+from ui.explore.texts import SCALE_UNKNOWN
+from ui.figures.plain_text import plain
+from ui.frame.texts import EXPECTED_SCALE
+
+
+def in_words(labels: LabelSpace, index: int) -> str:
+    """A class spelled out with its short code: what its description says before the colon.
+
+    >>> from elimipl.labels import TISSUE7
+    >>> in_words(TISSUE7, 2)
+    'Mucus (MUC)'
+    """
+    name, (words, colon, _) = labels.names[index], labels.descriptions[index].partition(":")
+    if not colon or words.casefold().replace(" ", "_") == name.casefold():
+        return words if colon else name
+    return f"{words} ({name})"
+
+
+def possible(label_set: tuple[str, ...], labels: LabelSpace, index: int) -> str:
+    """Which labels a set at 90 % holds; `index` is the class that was answered."""
+    words = [in_words(labels, labels.index(name)) for name in label_set]
+    if label_set == (labels.names[index],):
+        return "At 90 % coverage no other label is possible."
+    return f"One of these, at 90 % coverage: {', '.join(words)}."
+
+
+def would_say(words: str, probability: float) -> str:
+    """What a declined answer would have been."""
+    return f"Taken at its word, the model would say {words}, {probability:.0%}. Map and bars are there to look at."
+
+
+def truth_sentence(labels: LabelSpace, index: int, true_index: int | None) -> list[str]:
+    """Whether the answer is right, where somebody knows."""
+    if true_index is None:
+        return []
+    if true_index == index:
+        return ["The answer is right: that is the true label."]
+    return [f"The answer is wrong: the true label is {in_words(labels, true_index)}."]
+
+
+def removed_sentence(removed: tuple[int, ...], count: int) -> str:
+    """How much was taken out."""
+    return f"**{len(removed)} of {count} patches removed.** The outlined bars are the answer before."
+
+
+def flip_sentence(found: tuple[int, ...] | None, count: int) -> str:
+    """What the button found."""
+    if found is None:
+        return "No set of patches changes this answer: whatever goes, the label stays."
+    patches = ", ".join(map(str, found[:12])) + (", …" if len(found) > 12 else "")
+    return f"Smallest set found: {len(found)} of {count} patches ({patches}). Without them the label changes."
+
+
+def upload_title(sha256: str) -> str:
+    """An upload is called by its first digits, never by the name of its file."""
+    return f"upload {sha256[:6]}"
+
+
+def fetched_title(label: str, licence: str) -> str:
+    """What a fetched tile is called."""
+    return f"{label} tile of CRC-VAL-HE-7K ({licence})"
+
+
+def own_picture(title: str) -> str:
+    """Said below the gallery while a picture of the visit is shown."""
+    return f"Shown: {title}. Choose a sample to return to it; your picture stays in the gallery."
+
+
+def field_caption(size: int) -> str:
+    """How large the field of view is."""
+    return f"{EXPECTED_SCALE} Here that is a tile of {size} × {size} px. Click beside it in the picture to move it."
+
+
+def field_line(image: TissueImage, x: int, y: int, is_part: bool) -> str:
+    """One line below the picture: what the model sees and at which scale."""
+    seen = f"{image.width} × {image.height} px" + (f" at {x}, {y}; click beside it to move it" if is_part else "")
+    if image.microns_per_pixel is None:
+        return f"{seen} · {SCALE_UNKNOWN}"
+    return f"{seen} · {image.microns_per_pixel:.3g} µm per pixel ({image.scale_source})"
+
+
+def link_waits(digits: str) -> str:
+    """Said in a fresh browser of a link to a view of somebody's own picture."""
+    return (
+        f"This link was made with a picture you don't have (sha256 {digits}…). Open it at the left, and the view is "
+        "restored."
+    )
+
+
+def link_had_other(digits: str) -> str:
+    """Said when another picture than the link's was opened."""
+    return f"The link was made with another picture (sha256 {digits}…); its view is used as far as it fits this one."
+
+
+def scale_sentence(image: TissueImage) -> str:
+    """How large a pixel is, and who says so."""
+    if image.microns_per_pixel is None:
+        return f"{SCALE_UNKNOWN[:1].upper()}{SCALE_UNKNOWN[1:]}."
+    return f"{image.microns_per_pixel:.3g} µm per pixel; source: {image.scale_source}."
+
+
+def crowd_assumed(name: str) -> str:
+    """Said of candidates for a picture whose label nobody knows."""
+    return f"Candidates: three simulated annotators who were shown {name}; nobody has labelled this picture."
+
+
+def vote_sentence(names: tuple[str, ...], shares: np.ndarray) -> str:
+    """How much of the area each class wins."""
+    order = [index for index in np.argsort(-shares) if shares[index] >= 0.005]
+    listed = ", ".join(f"{names[index]} {shares[index]:.0%}" for index in order)
+    return f"Each patch in the colour of the class it would choose alone: {listed} of the area."
+
+
+def vote_legend(name: str, share: float) -> str:
+    """One entry of the legend."""
+    return f"{plain(name)} {share:.0%}"
+
+
+def contribution_sentence(name: str, contributions: np.ndarray) -> str:
+    """How the patches add up to the score of a class."""
+    up, down = contributions[contributions > 0].sum(), contributions[contributions < 0].sum()
+    return f"For {name}: {up:+.2f} from patches for it, {down:+.2f} from patches against it; score {up + down:+.2f}."
+
+
+def map_sentence(kind: str, name: str, scores: np.ndarray) -> str:
+    """The range of a map about one class."""
+    what = {
+        "leave_one_out": "Removing one patch changes the probability of {} by {:+.1%} to {:+.1%}.",
+        "single": "Alone, the patches give {} a probability of {:.1%} to {:.1%}.",
+        "integrated_gradients": "Single patches account for {1:+.1%} to {2:+.1%} of the probability of {0}.",
+    }[kind]
+    low, high = float(scores.min()), float(scores.max())
+    return what.format(name, *((-high, -low) if kind == "leave_one_out" else (low, high)))
+
+
+def region_sentence(numbers: RegionNumbers, title: str) -> str:
+    """What a drawn region holds."""
+    times = f", {numbers.attention / numbers.area:.1f} times its share" if numbers.area > 0 else ""
+    found = (
+        "" if numbers.auroc is None else f" {title} finds its {numbers.patches} patches with AUROC {numbers.auroc:.2f}."
+    )
+    return (
+        f"**{numbers.attention:.0%} of the attention** lies in the region, which is {numbers.area:.0%} of the area"
+        f"{times}.{found}"
+    )
+
+
+def trust_line(card: Card, kind: str) -> str:
+    """What was measured of maps of this kind."""
+    measured = card.trust.methods.get("single" if kind == "vote" else kind) if card.trust else None
+    if card.trust is None or measured is None:
+        return "Not measured for this model. The tab “Is the map right?” looks at this picture."
+    found = "" if measured.auroc is None else f" AUROC {measured.auroc:.2f} against the patches that carry the label;"
+    return (
+        f"On {card.trust.on}:{found} removing its top patches lowers the answer {100 * measured.gain:.0f} "
+        "points more than chance."
+    )
+
+
+def flipping_sentence(curve: FlippingCurve, title: str, name: str) -> str:
+    """What the curve comes to."""
+    if curve.times_faster is None:
+        return (
+            f"Taking patches away hardly lowers {name}, in whatever order: no map can be told from chance by it here."
+        )
+    return (
+        f"Taking away the patches that “{title}” names first lowers {name} {curve.times_faster:.1f} times as fast as "
+        "chance does (mean of 20 random orders)."
+    )
+
+
+def flipping_alt(curve: FlippingCurve, name: str) -> str:
+    """Screen reader text of the flipping curve."""
+    half = len(curve.removed) // 2
+    return (
+        f"Probability of {name}: {curve.by_score[0]:.0%} at first; with {curve.removed[half]} patches gone "
+        f"{curve.by_score[half]:.0%} by the map's order and {curve.by_chance[half]:.0%} by chance."
+    )

@@ -1,0 +1,59 @@
+"""What a browser gets before Streamlit's own program runs in it: our style, and the request for what draws figures.
+
+A style that a page sends takes effect late, for Streamlit first loads the code that can apply it, and everything drawn
+by then moves. Plotly, the largest piece of code, would be asked for only when the first figure has arrived. So both are
+written into the page that Streamlit serves. That begins with the second visitor: `streamlit run` runs nothing of ours
+before the first one is there.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import BaseRoute
+from starlette.staticfiles import StaticFiles
+from streamlit import file_util
+
+from ui.frame.style import STYLE
+
+FIGURES = "PlotlyChart.*.js"
+INDEX = "index.html"
+NOT_MODIFIED = 304
+
+
+def serve_with_style(routes: list[BaseRoute]) -> None:
+    """Have the server of these routes put the style into its page; once is enough."""
+    for route in routes:
+        static: Any = getattr(route, "app", None)
+        if isinstance(static, StaticFiles) and static.directory == file_util.get_static_dir():
+            _wrap(static)
+
+
+def page_html(folder: Path) -> str:
+    """Streamlit's page of this folder with our additions.
+
+    The style stands at the end, where it goes before the styles that Streamlit puts into the head.
+    """
+    plain = (folder / INDEX).read_text(encoding="utf-8")
+    code = sorted((folder / "static" / "js").glob(FIGURES))
+    asked = "".join(
+        f'<link rel="modulepreload" crossorigin href="./{path.relative_to(folder).as_posix()}">' for path in code
+    )
+    return plain.replace("</head>", f"{asked}</head>", 1).replace("</body>", f"{STYLE}</body>", 1)
+
+
+def _wrap(static: Any) -> None:
+    answer = static.get_response
+    if getattr(answer, "has_style", False):
+        return
+    html = page_html(Path(static.directory))
+
+    async def get_response(path: str, scope: Any) -> Response:
+        response: Response = await answer(path, scope)
+        # The page answers all unknown paths; a browser that has Streamlit's own one would hear that it is unchanged.
+        is_page = isinstance(response, FileResponse) and Path(response.path).name == INDEX
+        is_page |= path in (".", INDEX) and response.status_code == NOT_MODIFIED
+        return HTMLResponse(html, headers={"Cache-Control": "no-cache"}) if is_page else response
+
+    get_response.has_style = True  # type: ignore[attr-defined]
+    static.get_response = get_response

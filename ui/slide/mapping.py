@@ -1,0 +1,164 @@
+"""Maps of a slide: started with a button, made in the background, listed when they are there."""
+
+import hashlib
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from bag_generators import InputError
+from bag_generators.slide import Slide
+from elimipl.predictor import Predictor
+from elimipl.slides import MapStoppedError, SlideMap, map_slide
+from ui.frame.markdown import escape
+from ui.frame.page import show_error
+from ui.frame.visitor import visitor
+from ui.slide import texts
+from ui.slide.jobs import FAILED, RUNNING, STOPPED, Job, ShouldStop, Tell, Work, server_jobs
+from ui.slide.own import work_folder
+from ui.slide.sources import Chosen
+
+POLL_SECONDS = 1.0
+
+
+def show_maps(chosen: Chosen, predictor: Predictor | None) -> tuple[Chosen, dict[str, SlideMap]]:
+    """The facts of the slide and its maps; gives back the slide with its scale and the maps that are done, by title."""
+    chosen = _with_scale(chosen)
+    slide = chosen.slide
+    st.caption(texts.facts(slide.width, slide.height, slide.microns_per_pixel))
+    for note in slide.notes if slide.microns_per_pixel is not None else ():
+        st.info(note, icon=":material/info:")
+    mine = server_jobs().of(visitor())
+    going = next((job for job in mine if not job.progress.is_over), None)
+    if going is not None:
+        st.fragment(_show_progress, run_every=POLL_SECONDS)(going)
+    elif predictor is None:
+        st.caption(texts.NO_MODEL)
+    elif slide.microns_per_pixel is not None:
+        _offer_start(chosen, predictor)
+    _show_end(mine)
+    return chosen, maps_of(chosen, mine)
+
+
+def list_maps() -> None:
+    """All maps of this browser: when, with which model, of which slide, and what is on them."""
+    if mine := server_jobs().of(visitor()):
+        st.subheader(texts.MAP_HEADING)
+        _show_list(mine)
+
+
+def maps_of(chosen: Chosen, jobs: list[Job[SlideMap]]) -> dict[str, SlideMap]:
+    """The finished maps of a slide by a title each, the newest first."""
+    done = [(job, job.progress.result) for job in jobs if job.slide_id == chosen.id]
+    finished = [(job, found) for job, found in done if found is not None]
+    models = [job.model for job, _ in finished]
+    return {
+        job.model if models.count(job.model) == 1 else texts.map_title(job.model, job.made): found
+        for job, found in finished
+    }
+
+
+def _with_scale(chosen: Chosen) -> Chosen:
+    """The slide with the scale that a person gives where the file has none."""
+    if chosen.slide.microns_per_pixel is not None:
+        return chosen
+    st.warning(texts.NO_SCALE, icon=":material/straighten:")
+    microns = st.number_input(
+        texts.SCALE_LABEL, 0.05, 20.0, None, 0.05, help=texts.SCALE_HELP, key=f"slide_scale_{chosen.id}", width=260
+    )
+    return chosen if microns is None else replace(chosen, slide=chosen.slide.with_scale(microns))
+
+
+def _offer_start(chosen: Chosen, predictor: Predictor) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        started = st.button(texts.START_LABEL, icon=":material/map:", type="primary", key="slide_start")
+        st.caption(texts.start_with(escape(predictor.card.called)))
+    if started:
+        try:
+            folder = _folder(chosen, predictor)
+            work = mapping(chosen.slide, predictor, folder)
+            server_jobs().start(visitor(), chosen.id, chosen.title, predictor.card.id, work)
+        except InputError as error:
+            show_error(error)
+            return
+        st.rerun()
+
+
+def mapping(slide: Slide, predictor: Predictor, folder: Path) -> Work[SlideMap]:
+    """The work of a job: goes on where an earlier one was stopped, and leaves a core for everybody's pages."""
+
+    def work(tell: Tell, should_stop: ShouldStop) -> SlideMap | None:
+        workers = max(1, (os.cpu_count() or 1) - 1)
+        try:
+            made = map_slide(slide, predictor, folder, workers=workers, resume=True, progress=tell, stop=should_stop)
+        except MapStoppedError:
+            return None
+        shutil.rmtree(folder, ignore_errors=True)
+        return made
+
+    return work
+
+
+def _folder(chosen: Chosen, predictor: Predictor) -> Path:
+    """Where the finished rows of one visitor's map are kept while it is made."""
+    what = (visitor(), chosen.id, chosen.slide.microns_per_pixel, predictor.card.sha256)
+    return work_folder() / "maps" / hashlib.sha256(repr(what).encode()).hexdigest()[:32]
+
+
+def _show_progress(job: Job[SlideMap]) -> None:
+    progress = job.progress
+    if progress.is_over:
+        st.rerun()  # the whole page: the map can be shown, and nobody asks for news any more
+    bar, stop = st.columns([4, 1], vertical_alignment="center")
+    if progress.state != RUNNING:
+        bar.progress(0.0, texts.WAITS)
+    elif progress.total == 0:
+        bar.progress(0.0, texts.FINDING)
+    else:
+        bar.progress(
+            min(1.0, progress.done / progress.total),
+            texts.progress(escape(job.model), progress.done, progress.total, progress.seconds_left),
+        )
+    stop.button(texts.STOP_LABEL, icon=":material/stop:", on_click=job.stop, key="slide_stop", width="stretch")
+
+
+def _show_end(jobs: list[Job[SlideMap]]) -> None:
+    """How the newest job ended, where that is not a map."""
+    if not jobs:
+        return
+    progress = jobs[0].progress
+    if progress.state == FAILED and progress.error is not None:
+        show_error(progress.error)
+    elif progress.state == STOPPED:
+        st.info(texts.STOPPED, icon=":material/stop_circle:")
+
+
+def _show_list(jobs: list[Job[SlideMap]]) -> None:
+    rows = []
+    for job in jobs:
+        progress = job.progress
+        found = progress.result
+        rows.append(
+            {
+                "made": job.made,
+                "model": job.model,
+                "slide": job.slide,
+                "state": texts.STATES[progress.state],
+                "tiles": int(found.grid.is_tissue.sum()) if found else progress.done,
+                "shares": texts.shares(found.shares()) if found else "",
+                "left_out": texts.left_out(found.left_out) if found else "",
+            }
+        )
+    st.dataframe(
+        pd.DataFrame(rows, columns=list(texts.RESULTS_COLUMNS)),
+        hide_index=True,
+        width="stretch",
+        column_config={
+            name: st.column_config.DatetimeColumn(title, format="YYYY-MM-DD HH:mm") if name == "made" else title
+            for name, title in texts.RESULTS_COLUMNS.items()
+        },
+        alt=texts.RESULTS_ALT,
+    )

@@ -1,0 +1,152 @@
+"""The regions of a slide on the page: kept for the browser, named, deleted, brought along and taken away."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bag_generators import InputError
+from elimipl.slides import SlideMap
+from ui.frame.download import download_button
+from ui.frame.page import show_error
+from ui.frame.visitor import visitor
+from ui.slide import texts
+from ui.slide.regions.geojson import read_regions, write_regions
+from ui.slide.regions.kept import kept_regions
+from ui.slide.regions.numbers import RegionNumbers, measure
+from ui.slide.regions.region import Region, drawn_ring
+from ui.slide.sources import Chosen
+
+_TABLE, _IMPORT, _TROUBLE = "slide_regions", "slide_geojson", "slide_region_trouble"
+
+
+def regions_of(chosen: Chosen) -> tuple[Region, ...]:
+    """The regions this browser has on a slide."""
+    return kept_regions.of(visitor(), chosen.id)
+
+
+def add_drawn(chosen: Chosen, ring: Any) -> None:
+    """Keep the region that was drawn; what is wrong with it is said when the page has been drawn."""
+    try:
+        number = _next_number(chosen)
+        area = drawn_ring(ring, chosen.width, chosen.height)
+        _keep(chosen, (*regions_of(chosen), Region(number, f"Region {number}", area)))
+    except InputError as error:
+        st.session_state[_TROUBLE] = error
+
+
+def show_regions(chosen: Chosen, slide_map: SlideMap | None) -> None:
+    """The table of regions with what the map says in them, and files in and out."""
+    st.subheader(texts.REGIONS_HEADING, help=texts.REGIONS_HELP)
+    if (trouble := st.session_state.pop(_TROUBLE, None)) is not None:
+        show_error(trouble)
+    regions = regions_of(chosen)
+    numbers = {region.number: measure(region.area, chosen.slide.microns_per_pixel, slide_map) for region in regions}
+    if regions:
+        _show_table(chosen, regions, numbers)
+    else:
+        st.caption(texts.REGIONS_HINT)
+    _take_file(chosen)
+    if regions:
+        download_button(
+            texts.EXPORT_LABEL,
+            lambda: write_regions(regions, numbers),
+            "regions.geojson",
+            "application/geo+json",
+            {},
+            icon=":material/polyline:",
+            help=texts.EXPORT_HELP,
+        )
+
+
+def _show_table(chosen: Chosen, regions: tuple[Region, ...], numbers: dict[int, RegionNumbers]) -> None:
+    rows = [_row(region, numbers[region.number]) for region in regions]
+    table = pd.DataFrame(rows, columns=list(texts.COLUMNS))
+    # A new key with every change: the widget remembers edits by row, and the rows have moved.
+    key = f"{_TABLE}_{chosen.id}_{'_'.join(str(region.number) for region in regions)}"
+    st.data_editor(
+        table,
+        key=key,
+        width="stretch",
+        hide_index=True,
+        num_rows="delete",
+        disabled=[name for name in texts.COLUMNS if name != "name"],
+        column_config={
+            name: title if name in ("name", "main") else st.column_config.NumberColumn(title, format=_FORMATS[name])
+            for name, title in texts.COLUMNS.items()
+        },
+        on_change=_edit,
+        args=(chosen, key),
+        alt=texts.REGIONS_ALT,
+    )
+
+
+_FORMATS = {
+    "area": "%.4f",
+    "mapped": "percent",
+    "attention": "percent",
+    "auroc_attention": "%.3f",
+    "auroc_class": "%.3f",
+}
+
+
+def _row(region: Region, numbers: RegionNumbers) -> dict[str, Any]:
+    return {
+        "name": region.name,
+        "area": numbers.area_mm2,
+        "main": texts.shares(numbers.class_shares),
+        "mapped": numbers.mapped,
+        "attention": numbers.attention_share,
+        "auroc_attention": numbers.auroc_attention,
+        "auroc_class": numbers.auroc_class,
+    }
+
+
+def _edit(chosen: Chosen, key: str) -> None:
+    """Take over a new name or a deletion from the table."""
+    changes = st.session_state[key]
+    renamed = {int(row): edit["name"] for row, edit in changes["edited_rows"].items() if edit.get("name")}
+    deleted = {int(row) for row in changes["deleted_rows"]}
+    _keep(
+        chosen,
+        tuple(
+            region.renamed(str(renamed.get(row, region.name)))
+            for row, region in enumerate(regions_of(chosen))
+            if row not in deleted
+        ),
+    )
+
+
+def _take_file(chosen: Chosen) -> None:
+    """Add the annotations of a file, once."""
+    upload = st.file_uploader(texts.IMPORT_LABEL, type=[".geojson", ".json"], help=texts.IMPORT_HELP, key=_IMPORT)
+    seen = (None, None) if upload is None else (upload.file_id, chosen.id)
+    before = st.session_state.get(f"{_IMPORT}_seen")
+    if upload is None or (before is not None and before[0] == seen):
+        if upload is not None and before is not None:
+            _say(before[1])
+        return
+    outcome: str | InputError
+    try:
+        found = read_regions(upload.getvalue(), chosen.width, chosen.height, _next_number(chosen))
+        _keep(chosen, (*regions_of(chosen), *found.regions))
+        outcome = texts.imported(len(found.regions), found.outside, found.not_areas)
+    except InputError as error:
+        outcome = error
+    st.session_state[f"{_IMPORT}_seen"] = (seen, outcome)
+    st.rerun()
+
+
+def _say(outcome: str | InputError) -> None:
+    if isinstance(outcome, InputError):
+        show_error(outcome)
+    else:
+        st.caption(outcome)
+
+
+def _next_number(chosen: Chosen) -> int:
+    return max((region.number for region in regions_of(chosen)), default=0) + 1
+
+
+def _keep(chosen: Chosen, regions: tuple[Region, ...]) -> None:
+    kept_regions.keep(visitor(), chosen.id, regions)

@@ -1,0 +1,77 @@
+"""A region of a slide: a name and an area in pixels of level 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import shapely
+
+from bag_generators import InputError
+from bag_generators.errors import printable
+
+MOST_REGIONS = 200
+MOST_CORNERS = 20_000
+"""Of one region."""
+LONGEST_NAME = 80
+_DRAW_AGAIN = "Draw it again on the slide."
+
+
+@dataclass(frozen=True)
+class Region:
+    """One region. `classification` is what another program, such as QuPath, called its kind."""
+
+    number: int
+    name: str
+    area: shapely.Polygon | shapely.MultiPolygon
+    classification: str | None = None
+
+    def renamed(self, name: str) -> Region:
+        """The same area under another name; an empty one changes nothing."""
+        return replace(self, name=shown_name(name) or self.name)
+
+    @property
+    def rings(self) -> list[list[list[float]]]:
+        """All outlines, holes included, not closed: what the viewer draws."""
+        parts = shapely.get_parts(self.area)
+        rings = [ring for part in parts for ring in (part.exterior, *part.interiors)]
+        return [[list(corner) for corner in ring.coords[:-1]] for ring in rings]
+
+
+def shown_name(text: str) -> str:
+    """A name fit for a page and a file."""
+    return printable(text).strip()[:LONGEST_NAME]
+
+
+def drawn_ring(sent: Any, width: int, height: int) -> shapely.Polygon | shapely.MultiPolygon:
+    """The area inside the ring that a browser sent; a browser may send anything."""
+    try:
+        corners = [(float(x), float(y)) for x, y in sent]
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("The region that was drawn has no corners.", _DRAW_AGAIN) from None
+    if not 3 <= len(corners) <= MOST_CORNERS:
+        raise InputError(f"A region of {len(corners):,} corners can't be used.", f"Give 3 to {MOST_CORNERS:,} corners.")
+    return on_slide(shapely.Polygon(_finite(corners)), width, height)
+
+
+def on_slide(shape: Any, width: int, height: int) -> shapely.Polygon | shapely.MultiPolygon:
+    """The part of a shape that lies on the slide, made valid: a ring that crosses itself encloses both its loops."""
+    repaired = shape if shape.is_valid else shapely.make_valid(shape)
+    clipped = shapely.intersection(repaired, shapely.box(0, 0, width, height))
+    polygons = [part for part in _polygons(clipped) if part.area > 0]
+    if not polygons:
+        raise InputError("The region has no area on this slide.", _DRAW_AGAIN)
+    return polygons[0] if len(polygons) == 1 else shapely.MultiPolygon(polygons)
+
+
+def _polygons(shape: Any) -> list[shapely.Polygon]:
+    if isinstance(shape, shapely.Polygon):
+        return [shape]
+    return [polygon for part in getattr(shape, "geoms", ()) for polygon in _polygons(part)]
+
+
+def _finite(corners: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    if not all(abs(value) < 1e9 for corner in corners for value in corner):  # NaN is not below anything, too
+        raise InputError("A corner of the region lies nowhere.", _DRAW_AGAIN)
+    return corners

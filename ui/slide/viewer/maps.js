@@ -1,0 +1,72 @@
+// A map that lies over the slide: a grid of tiles, each with a class and a probability; attention is kept for parts of
+// tiles, `parts` along a side, on a scale whose middle is the average and whose ends are `octaves` doublings away.
+
+const NOTHING = 255; // class of a cell that was left out
+const FINE = 65535; // steps of a stored share
+
+const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+const sharesOf = (text) => new Uint16Array(bytesOf(text).buffer);
+
+class SlideMap {
+  constructor(sent, ramps) {
+    Object.assign(this, sent);
+    this.classes = bytesOf(sent.classes);
+    this.probability = sharesOf(sent.probability);
+    this.attention = sharesOf(sent.attention);
+    this.sets = sent.sets && new Uint32Array(bytesOf(sent.sets).buffer); // one bit for each class
+    this.ramps = { probability: bytesOf(ramps.probability), attention: bytesOf(ramps.attention) };
+    this.painted = new Map(); // layer → canvas of one pixel for each tile or part of one
+  }
+
+  // Values at a point of the slide; null outside the map and where a cell was left out.
+  at(x, y) {
+    const column = Math.floor(x / this.cell);
+    const row = Math.floor(y / this.cell);
+    if (column < 0 || row < 0 || column >= this.columns || row >= this.rows) return null;
+    const index = row * this.columns + column;
+    if (this.classes[index] === NOTHING) return null;
+    const part = (value) => Math.floor((value / this.cell) * this.parts);
+    return {
+      name: this.names[this.classes[index]],
+      colour: this.colours[this.classes[index]],
+      probability: this.probability[index] / FINE,
+      set: this.sets && this.names.filter((_, label) => (this.sets[index] >>> label) & 1),
+      attention: 2 ** ((2 * this.attention[part(y) * this.columns * this.parts + part(x)] / FINE - 1) * this.octaves),
+    };
+  }
+
+  canvas(layer) {
+    if (!this.painted.has(layer)) this.painted.set(layer, this.paint(layer));
+    return this.painted.get(layer);
+  }
+
+  paint(layer) {
+    const parts = layer === "attention" ? this.parts : 1;
+    const canvas = document.createElement("canvas");
+    canvas.width = this.columns * parts;
+    canvas.height = this.rows * parts;
+    const context = canvas.getContext("2d");
+    const pixels = context.createImageData(canvas.width, canvas.height);
+    const colours = this.colours.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+    for (let index = 0; index < canvas.width * canvas.height; index++) {
+      const [row, column] = [Math.floor(index / canvas.width / parts), Math.floor((index % canvas.width) / parts)];
+      const found = this.classes[row * this.columns + column];
+      if (found === NOTHING) continue;
+      const step = layer === "class" ? 0 : Math.round((this[layer][index] / FINE) * 255);
+      const colour = layer === "class" ? [...colours[found], 255] : this.ramps[layer].subarray(4 * step, 4 * step + 4);
+      pixels.data.set(colour, 4 * index);
+    }
+    context.putImageData(pixels, 0, 0);
+    return canvas;
+  }
+
+  draw(context, view, layer, opacity) {
+    const [left, top] = view.toScreen(0, 0);
+    context.save();
+    context.globalAlpha = opacity;
+    context.imageSmoothingEnabled = false; // a blurred map would show values nobody computed
+    const width = this.columns * this.cell * view.scale;
+    context.drawImage(this.canvas(layer), left, top, width, this.rows * this.cell * view.scale);
+    context.restore();
+  }
+}

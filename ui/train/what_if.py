@@ -1,0 +1,100 @@
+"""What if bags were larger, held fewer positives, or came with more false labels? A small training at every change."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from bag_generators import InputError
+from elimipl.data.candidates import Candidates
+from elimipl.data.composed_tissue import SET, WhatIf, composed_tissue
+from elimipl.methods import training_config
+from elimipl.trust.localisation import auroc
+from ui.frame import charts, choices
+from ui.frame.page import show_error
+from ui.frame.palette import current_palette
+from ui.train import texts
+from ui.train.controls import current_run, start_run
+from ui.train.data import named_bags
+from ui.train.figures.what_if import what_if_curves
+from ui.train.live import POLL_SECONDS
+from ui.train.plan import Plan
+from ui.train.worker import RUNNING, TrainingRun
+
+EPOCHS = 30
+SETTINGS = {"hidden": 32, "dropout": 0.0, "batch": 32, "lr": 0.1, "epochs": EPOCHS, "seed": 0, "scaling": "zscore"}
+MOST_SHOWN = 5
+_RUN, _ASKED, _TRIED = "what_if_run", "what_if_asked", "what_if_tried"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A finished what-if: what was asked, its curve, and how well attention found the positives."""
+
+    title: str
+    accuracies: tuple[float, ...]
+    auroc: float | None
+
+
+def show_what_if(method: str) -> None:
+    """Three sliders and the curve they lead to; after the first one every change draws another."""
+    st.subheader(texts.WHAT_IF_HEADING, divider="gray", anchor=False)
+    st.caption(texts.WHAT_IF_ABOUT)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        size = choices.slider(texts.SIZE_LABEL, 4, 32, 16, "train_bag_size", 4, width=220)
+        share = choices.slider(texts.SHARE_LABEL, 5, 50, 25, "train_positives", 5, format="%d %%", width=220)
+        r = choices.slider(texts.WHAT_IF_R_LABEL, 1, 4, 1, "train_false_labels", width=220)
+        pressed = st.button(texts.WHAT_IF_START_LABEL, icon=":material/show_chart:", key="what_if_start")
+    wanted = WhatIf(size, share / 100, r)
+    asked, state = (method, wanted), st.session_state
+    if pressed or state.get(_ASKED, asked) != asked:
+        state[_ASKED] = asked
+        try:
+            start_run(_plan(method, wanted), _RUN)
+        except InputError as error:
+            show_error(error)
+    run = current_run(_RUN)
+    if run is not None:
+        running = run.progress.state == RUNNING
+        st.fragment(_show, run_every=POLL_SECONDS if running else None)(run, running)
+
+
+def _plan(method: str, wanted: WhatIf) -> Plan:
+    training, held_out = composed_tissue(named_bags(SET), wanted)
+    title = texts.what_if_title(method, wanted.positives, wanted.size, wanted.r)
+    candidates = Candidates("random", wanted.r, wanted.seed)
+    return Plan(title, training, held_out, training_config(method, **SETTINGS), candidates, np.arange(1))
+
+
+def _show(run: TrainingRun, was_running: bool) -> None:
+    progress = run.progress
+    if was_running and progress.state != RUNNING:
+        st.rerun()
+    if progress.error is not None:
+        show_error(progress.error)
+        return
+    place, waiting = run.place
+    now = Tried(run.plan.title, tuple(report.held_out_accuracy or 0.0 for report in progress.reports), None)
+    before: list[Tried] = st.session_state.setdefault(_TRIED, [])
+    if progress.trained is not None:
+        now = _measured(run, now)
+        before[:] = [*(one for one in before if one.title != now.title), now][-MOST_SHOWN:]
+    earlier = [one for one in before if one.title != now.title]
+    said = texts.in_line(place, waiting) if place else texts.what_if_said(now.title, now.accuracies, EPOCHS, now.auroc)
+    st.markdown(said)
+    curves = {one.title: one.accuracies for one in (*earlier, now)}
+    chance = 1 / run.plan.training.n_classes
+    charts.show(what_if_curves(curves, EPOCHS, chance, current_palette()), key="what-if", alt=said)
+
+
+def _measured(run: TrainingRun, tried: Tried) -> Tried:
+    """With the mean AUROC of attention over the held-out bags; computed once a run."""
+    known = [one for one in st.session_state[_TRIED] if one.title == tried.title and one.accuracies == tried.accuracies]
+    bags, trained = run.plan.held_out, run.progress.trained
+    if known or bags is None or trained is None or bags.instance_truth is None:
+        return known[0] if known else tried
+    attention, truth = trained.fitted.predict(bags).attention, bags.instance_truth
+    assert attention is not None  # every method that this page trains is a network
+    assert attention is not None  # a network has it
+    rows = [slice(start, end) for start, end in zip(bags.offsets, bags.offsets[1:], strict=False)]
+    return Tried(tried.title, tried.accuracies, float(np.mean([auroc(truth[one], attention[one]) for one in rows])))
