@@ -7,7 +7,7 @@ PINNED := $(VENV)/.pinned
 INSTALLED := $(VENV)/.installed-$(firstword $(shell sed '/^\[tool\.ruff\]/,$$d' pyproject.toml | cksum))
 WORKERS ?= 2
 
-.PHONY: app test lint hooks audit fuzz bench reproduce models clean
+.PHONY: app test lint hooks audit fuzz bench reproduce crc100k models clean
 
 $(PINNED): requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -54,6 +54,11 @@ bench: $(INSTALLED)
 # Hours; goes on where it was stopped.
 reproduce: $(INSTALLED)
 	$(PY) -m elimipl benchmark --table 2 --methods ELIMIPL DEMIPL
+
+# From the server to models, hours and about 30 GB; says so first, and goes on where it was stopped.
+CRC100K ?= data/crc100k
+crc100k: $(INSTALLED)
+	$(PY) scripts/crc100k.py --folder $(CRC100K)
 
 # Needs the real tiles; see scripts/train_models.py.
 models: $(INSTALLED)

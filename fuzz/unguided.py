@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from fuzz.mutations import mutated
+from fuzz.seeds import kept
 from fuzz.targets import TARGETS, outcome
 
 ROUND = 200
@@ -18,7 +19,7 @@ ROUND = 200
 def fuzz(name: str, examples: int, first: int = 0) -> int:
     """Run `examples` changed files through a reader, the same ones for the same `first`; how many were refused."""
     target, refused = TARGETS[name], 0
-    seeds = target.seeds()
+    seeds = [*target.seeds(), *kept(name)]
 
     @seed(first)
     @settings(

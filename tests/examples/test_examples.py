@@ -32,6 +32,7 @@ def test_every_example_is_tested():
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_keeps_its_promise(path, tmp_path):
     settings = {"PYTHONPATH": str(ROOT), "PATH": os.environ.get("PATH", ""), "NO_PROXY": "", "https_proxy": "closed:1"}
+    settings["OMP_NUM_THREADS"] = "1"  # other tests run beside it
     run = subprocess.run(
         [sys.executable, path], capture_output=True, text=True, cwd=tmp_path, env=settings, timeout=300
     )

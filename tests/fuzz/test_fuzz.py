@@ -1,5 +1,6 @@
 """A few seconds of fuzzing of every reader, the same files each time; `make fuzz` goes on for minutes."""
 
+import json
 import os
 import random
 import sys
@@ -8,8 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from bag_generators.errors import InputError
+from fuzz import __main__ as runner
 from fuzz.mutations import ODD_VALUES, mutated, with_right_sums
-from fuzz.targets import TARGETS, outcome, pictures
+from fuzz.seeds import CORPUS, kept, pictures
+from fuzz.targets import TARGETS, outcome
 from fuzz.unguided import fuzz
 
 EXAMPLES = 150
@@ -39,6 +42,40 @@ def test_the_files_that_changes_start_from_are_sound(name):
     expected = {"tile-zip": ["packed in an unusual way"], "matlab": ["not a cell array"]}.get(name, [])
     assert len(refusals) == len(expected)
     assert all(words in str(refusal) for words, refusal in zip(expected, refusals, strict=True))
+
+
+@pytest.mark.filterwarnings("ignore:We do not support byte ordering:UserWarning")
+@pytest.mark.parametrize("name", list(TARGETS))
+def test_what_earlier_runs_kept_gives_no_more_than_sentences(name, no_chatter):
+    files = kept(name)
+    for content in files:
+        outcome(TARGETS[name], content)
+    assert len(files) <= runner.MOST_KEPT
+    assert all(len(content) <= runner.LARGEST_KEPT for content in files)
+
+
+def test_only_readers_have_kept_files():
+    assert {path.name for path in CORPUS.glob("*")} <= set(TARGETS)
+
+
+def test_runs_add_up(monkeypatch, tmp_path):
+    monkeypatch.setattr(runner, "RESULTS", tmp_path / "fuzz.json")
+    for number in (2, 3):
+        runner._add_up("card", "atheris", {"executions": number, "seconds": 10, "findings": 3 - number})
+    found = json.loads((tmp_path / "fuzz.json").read_text())["card"]
+    assert (found["executions"], found["seconds"], found["findings"]) == (5, 20, 0)
+    assert found["first"] <= found["last"]
+
+
+def test_the_smallest_finds_are_kept(monkeypatch, tmp_path):
+    monkeypatch.setattr(runner, "WORKING", tmp_path / "working")
+    monkeypatch.setattr(runner, "CORPUS", tmp_path / "kept")
+    (tmp_path / "working" / "card").mkdir(parents=True)
+    for size in (1, 5, runner.LARGEST_KEPT + 1, *range(10, 30)):
+        (tmp_path / "working" / "card" / f"{size}").write_bytes(bytes(size))
+    (tmp_path / "working" / "card" / "seed-0").write_bytes(b"")
+    runner._keep("card")
+    assert {path.name for path in (tmp_path / "kept" / "card").iterdir()} == {"1", "5", *map(str, range(10, 18))}
 
 
 def test_changes_are_changes_and_come_again():
@@ -81,8 +118,6 @@ def test_half_a_sentence_is_a_finding():
 
 
 def test_the_runner_works_without_atheris(monkeypatch, tmp_path, capsys):
-    from fuzz import __main__ as runner
-
     monkeypatch.setattr(runner.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(runner, "RESULTS", tmp_path / "fuzz.json")
     monkeypatch.setattr(runner, "FOUND", tmp_path)

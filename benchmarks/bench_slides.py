@@ -1,0 +1,108 @@
+"""How fast a slide is mapped, against its encoder alone in the same run: `python benchmarks/bench_slides.py`.
+
+The encoder's own speed is measured on tiles that are in memory, in as many processes as the map has, before and
+after the map. The map is reading, finding tissue, bags, fields and files. Memory is that of all processes together
+(PSS), the highest seen. `--columns 179 --rows 134` is a slide of four times the area.
+
+Prints a table, writes `results/slides.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from bag_generators.pool import in_processes
+from bag_generators.slide import open_slide
+from benchmarks.bags_alone import bags_alone
+from benchmarks.peak_memory import PeakMemory
+from elimipl.cards.files import card_paths
+from elimipl.predictor import Predictor
+from elimipl.slides import map_slide
+from elimipl.slides.exports import write_map
+from scripts.phantom_slide import CELL
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "slides.json"
+LEAST_RATIO = 0.8
+MOST_SECONDS = 300
+MOST_BYTES = 1.5e9
+
+
+def encoder_speed(predictor: Predictor, workers: int, tiles: int) -> tuple[float, float]:
+    """Tiles per second, and per second of processor time, of the generator alone with all processes at work."""
+    card = predictor.card
+    shared = (card.generator, dict(card.generator_params))
+    taken = [seconds for _, seconds in in_processes(bags_alone, [tiles] * workers, workers, shared=shared)]
+    wall, processor = np.mean(taken, axis=0)
+    return workers * tiles / float(wall), tiles / float(processor)
+
+
+def processor_seconds() -> float:
+    """Of this process and those that it has waited for."""
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def main() -> None:
+    """Draw a slide, map it and compare."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--columns", type=int, default=90, help="tiles across (90 × 67 is 20,160 × 15,008 px)")
+    parser.add_argument("--rows", type=int, default=67)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--model", help="default: the first that ships of the generator “deep”")
+    parser.add_argument("--encoder-tiles", type=int, default=300, help="tiles for the encoder's own speed, each time")
+    args = parser.parse_args()
+    model = args.model or next((one for one in card_paths() if "-deep-" in one), "tissue7-sbn-elimipl")
+    predictor = Predictor.load(model)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "slide.tif"
+        # Elsewhere: what drawing leaves behind in a process is no memory of the map.
+        drawing = [sys.executable, "-m", "scripts.phantom_slide", str(path)]
+        subprocess.run([*drawing, f"--columns={args.columns}", f"--rows={args.rows}"], cwd=ROOT, check=True)
+        before = encoder_speed(predictor, args.workers, args.encoder_tiles)
+        with PeakMemory(os.getpid()) as memory:
+            begun, used = time.perf_counter(), processor_seconds()
+            opened = open_slide(path)
+            made = map_slide(opened, predictor, Path(folder) / "map", workers=args.workers)
+            write_map(made, opened, Path(folder) / "map")
+            seconds, used = time.perf_counter() - begun, processor_seconds() - used
+        after = encoder_speed(predictor, args.workers, args.encoder_tiles)
+    tiles = int(made.grid.is_tissue.sum())
+    row = {
+        "model": model,
+        "pixels": [opened.width, opened.height],
+        "tiles": tiles,
+        "workers": args.workers,
+        "seconds": round(seconds, 1),
+        "tiles_per_second": round(tiles / seconds, 2),
+        "encoder_tiles_per_second": [round(before[0], 2), round(after[0], 2)],
+        "ratio": round(tiles / seconds / ((before[0] + after[0]) / 2), 3),
+        "ratio_by_processor_time": round(tiles / used / ((before[1] + after[1]) / 2), 3),
+        "memory_mb": round(memory.highest / 1e6),
+        "cell": CELL,
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+    }
+    for name, value in row.items():
+        print(f"{name:<26}{value}")
+    print(f"{'as fast as asked':<26}{row['ratio'] >= LEAST_RATIO and seconds <= MOST_SECONDS}")
+    print(f"{'as small as asked':<26}{memory.highest <= MOST_BYTES}")
+    rows = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    rows[f"{opened.width}×{opened.height}"] = row
+    RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""The sound files that changes start from, a few of every reader; most are made here, so that they fit this version."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import zipfile
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import tifffile
+from PIL import Image, ImageCms
+from scipy.io import savemat
+
+from bag_generators import TissueImage, generate, load
+from bag_generators.archive import BagArchive
+from bag_generators.errors import InputError
+from bag_generators.tissue.quality import measure
+from elimipl.cards.card import Card
+from elimipl.cards.finish import finish
+from elimipl.config import Config
+from elimipl.data.candidates import Candidates
+from elimipl.dataset import BagDataset
+from elimipl.labels import LabelSpace
+from elimipl.training.loop import fit
+from scripts.bad_inputs.encodings import with_chunk
+from scripts.bad_inputs.metadata import DISPLAY_P3, PROPHOTO, exif_bomb, ink_profile
+from ui.lesson.plan import LESSON_FILE
+
+_PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
+FOLDER = Path(_PLACE.name)
+CORPUS = Path(__file__).with_name("corpus")
+_RNG = np.random.default_rng(3)
+_NOISE = Image.fromarray(_RNG.integers(0, 256, (72, 80, 4), dtype=np.uint8))
+
+
+def kept(name: str) -> list[bytes]:
+    """The files that earlier runs found worth keeping for a reader."""
+    return [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))]
+
+
+def camera_data_seeds() -> list[bytes]:
+    """Small and large ones of either byte order, XMP, and one with everything Pillow writes."""
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010F], exif[0x8769] = 8, "camera", {0x9003: "2026:01:01 00:00:00"}
+    big = b"MM\0*\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0"
+    return [exif.tobytes(), exif_bomb(0), big, b'<rdf:Description tiff:Orientation="6"/>']
+
+
+def profiles() -> list[bytes]:
+    """Matrix profiles, a table of inks, and what lcms itself writes for sRGB."""
+    return [DISPLAY_P3, PROPHOTO, ink_profile(), ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()]
+
+
+def encoded(image: Image.Image, format_: str, **options: object) -> bytes:
+    """A picture as a file."""
+    file = io.BytesIO()
+    image.save(file, format_, **options)
+    return file.getvalue()
+
+
+def _big_tiff(pixels: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    tifffile.imwrite(file, pixels, bigtiff=True, tile=(32, 32), photometric="rgb")
+    return file.getvalue()
+
+
+def _planes(pixels: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    wide = pixels.transpose(2, 0, 1).astype(np.uint16) * 257
+    tifffile.imwrite(file, wide, planarconfig="separate", photometric="rgb", compression="zlib", rowsperstrip=16)
+    return file.getvalue()
+
+
+@cache
+def pictures() -> tuple[bytes, ...]:
+    """Every format, with what a header can hold: camera data, profiles, frames, palettes, compressions."""
+    colour, exif = _NOISE.convert("RGB"), Image.Exif()
+    exif[0x0112] = 6
+    return (
+        encoded(colour, "PNG", exif=exif),
+        encoded(_NOISE, "PNG", save_all=True, append_images=[_NOISE.rotate(180)]),
+        encoded(colour.quantize(9), "PNG", transparency=2),
+        encoded(Image.fromarray(_RNG.integers(0, 4096, (72, 80), dtype=np.uint16)), "PNG"),
+        encoded(colour, "JPEG", exif=exif, icc_profile=b"profile" * 9),
+        encoded(colour, "JPEG", progressive=True),
+        encoded(colour.convert("CMYK"), "JPEG"),
+        encoded(colour, "TIFF", exif=exif),
+        encoded(colour, "TIFF", compression="tiff_lzw"),
+        encoded(colour, "TIFF", compression="tiff_adobe_deflate"),
+        _big_tiff(np.asarray(colour)),
+        encoded(colour, "TIFF", compression="jpeg", icc_profile=PROPHOTO),
+        _planes(np.asarray(colour)),
+        with_chunk(encoded(colour, "PNG", icc_profile=DISPLAY_P3), b"cICP", b"\x0c\x0d\0\1"),
+        with_chunk(with_chunk(encoded(colour, "PNG"), b"gAMA", b"\0\1\x86\xa0"), b"cHRM", bytes(range(32))),
+        encoded(colour.convert("F"), "TIFF", save_all=True, append_images=[colour.convert("1")]),
+        encoded(colour, "BMP"),
+        encoded(colour.quantize(9), "BMP"),
+        encoded(_NOISE, "WEBP", lossless=True, exif=exif),
+        encoded(colour, "WEBP", save_all=True, append_images=[colour.rotate(180)]),
+    )
+
+
+@cache
+def small_png() -> bytes:
+    """A picture to hang metadata on."""
+    return encoded(_NOISE.convert("RGB").resize((8, 9)), "PNG")
+
+
+@cache
+def toy_picture() -> TissueImage:
+    """A picture that every generator takes."""
+    return load(encoded(_NOISE.convert("RGB"), "PNG"))
+
+
+@cache
+def toy_dataset() -> BagDataset:
+    """Six bags of three classes."""
+    labels = np.arange(6) % 3
+    bags = [generate("row", load(encoded(_NOISE.convert("RGB").rotate(30 * i), "PNG"))) for i in range(6)]
+    space = LabelSpace.of(["blue", "pink", "white"], id="toy")
+    candidates = np.ones((6, 3), dtype=bool)
+    return BagDataset.from_bags(
+        [bag.features for bag in bags], space, labels, candidates, generator="row", params=dict(bags[0].params)
+    )
+
+
+@cache
+def toy_model() -> tuple[Card, bytes]:
+    """A model of an epoch: its card and weights."""
+    dataset = toy_dataset()
+    fitted = fit(dataset, Config.preset("default", hidden=8, epochs=1, batch=6), device="cpu")
+    quality = measure(toy_picture()).numbers()
+    finished = finish(fitted, dataset, Candidates(), created_by="fuzz", held_out=dataset, qualities=[quality])
+    return finished.card, finished.weights
+
+
+@cache
+def bag_files() -> tuple[bytes, ...]:
+    """Full and half precision, marked instances, and an archive nobody has labelled."""
+    path = FOLDER / "seed.safetensors"
+    made = []
+    for half, marked in ((False, None), (True, np.zeros(len(toy_dataset().instances), dtype=bool))):
+        replace(toy_dataset(), instance_truth=marked).save(path, half=half)
+        made.append(path.read_bytes())
+    archive = BagArchive(path)  # bags that nobody has labelled, and a file that gave none
+    archive.add("a.png", generate("row", toy_picture()))
+    archive.add("b.png", InputError("The file is empty.", "Choose another file."))
+    archive.save()
+    return (*made, path.read_bytes())
+
+
+@cache
+def zips() -> tuple[bytes, ...]:
+    """One of each way of packing."""
+    made = []
+    for packing in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", packing) as archive:
+            for name in ("A/1.png", "B/2.png", "../C/3.png"):
+                archive.writestr(name, encoded(_NOISE.resize((66, 66)).quantize(4), "PNG"))
+        made.append(file.getvalue())
+    return tuple(made)
+
+
+@cache
+def matlab_files() -> tuple[bytes, ...]:
+    """Plain, compressed, and of an old version."""
+    cells = np.empty((2, 3), dtype=object)
+    for i, row in enumerate(([np.eye(2), [1.0, 2.0], [2.0]], [np.ones((3, 2)), [2.0, 3.0], [3.0]])):
+        for j, value in enumerate(row):
+            cells[i, j] = np.atleast_2d(value)
+    made = []
+    for values, options in (
+        ({"data": cells}, {}),
+        ({"data": cells}, {"do_compression": True}),
+        ({"data": 1}, {"format": "4"}),
+    ):
+        file = io.BytesIO()
+        savemat(file, values, **options)
+        made.append(file.getvalue())
+    return tuple(made)
+
+
+@cache
+def tiffs() -> tuple[bytes, ...]:
+    """The TIFF files among the pictures, tiles and strips, and one of floats with a second page."""
+    return tuple(picture for picture in pictures() if picture[:2] in (b"II", b"MM"))
+
+
+@cache
+def lessons() -> tuple[bytes, ...]:
+    """The lesson that ships, and its first step alone."""
+    whole = json.loads(LESSON_FILE.read_bytes())
+    return LESSON_FILE.read_bytes(), json.dumps({**whole, "steps": whole["steps"][:1]}).encode()
+
+
+def regions() -> list[bytes]:
+    """Annotations as QuPath exports them: a polygon with a hole, several polygons, a point."""
+    ring, hole = [[10, 10], [400, 10], [400, 300], [10, 300], [10, 10]], [[50, 50], [90, 50], [90, 90], [50, 50]]
+    shapes = (
+        {"type": "Polygon", "coordinates": [ring, hole]},
+        {"type": "MultiPolygon", "coordinates": [[ring], [[[900, 900], [1000, 900], [1000, 1000], [900, 900]]]]},
+        {"type": "Point", "coordinates": [5, 5]},
+    )
+    about = {"objectType": "annotation", "name": "<b>gland</b>", "classification": {"name": "Tumour"}}
+    features = [{"type": "Feature", "geometry": shape, "properties": about} for shape in shapes]
+    return [json.dumps({"type": "FeatureCollection", "features": features}).encode(), json.dumps(features[:1]).encode()]
+
+
+def addresses() -> list[bytes]:
+    """Queries as pages write them."""
+    return [
+        b"sample=Tumour+(phantom)&generator=SBN&labels=7+tissues&method=ELIMIPL&threshold=0.35&whole=true",
+        b"step=attention&done=picture,bag&hide=text&epoch_digits=40&r=2&mu=0.5",
+        b"train_epochs=inf&train_lr=1e-3&train_data=&x=1&x=2&%00=%ff",
+    ]
