@@ -83,8 +83,10 @@ def on_cluster(
 
     given = {submit(task): task for task in islice(waiting, _AT_ONCE)}
     lost: list[Task] = []
+    has_workers = bool(client.nthreads())
     while given:
-        future = _next_of(ended, client)
+        future = _next_of(ended, client, has_workers)
+        has_workers = True
         task = given.pop(future)
         result = _result_of(future, killed)
         given |= {submit(following): following for following in islice(waiting, 1)}
@@ -94,12 +96,12 @@ def on_cluster(
             yield task, result
     for task in lost:
         submit(task)
-        yield task, _result_of(_next_of(ended, client), killed)
+        yield task, _result_of(_next_of(ended, client, has_workers), killed)
 
 
-def _next_of(ended: SimpleQueue[Any], client: Any) -> Any:
-    """The next that has ended. Workers may come late, but when all have gone nobody will ever answer."""
-    seen, without = False, 0
+def _next_of(ended: SimpleQueue[Any], client: Any, seen: bool) -> Any:
+    """The next that has ended. Workers may come late, but when those once `seen` have gone nobody will ever answer."""
+    without = 0
     while True:
         with suppress(Empty):
             return ended.get(timeout=_SECONDS_BETWEEN_LOOKS)
@@ -149,14 +151,23 @@ def _versions() -> dict[str, str]:
 
 @contextmanager
 def local_cluster(workers: int) -> Iterator[Any]:
-    """A Dask cluster of processes of this machine, which nobody else can reach and which shows no dashboard."""
+    """A Dask cluster of processes of this machine, which nobody else can reach and which shows no dashboard.
+
+    A worker that dies always comes back. Left to itself, Dask looks 15 s after a death whether the worker is there
+    again and gives it up for good when it is not, also where that is because it has died once more since; a picture
+    that kills every worker so leaves a cluster without any.
+    """
     import dask
     from distributed import LocalCluster
 
-    no_routes: dict[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+    settings = {
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+        "distributed.deploy.lost-worker-timeout": "365 days",
+    }
     with (
         tempfile.TemporaryDirectory(prefix="elimipl-dask-") as scratch,
-        dask.config.set(no_routes),
+        dask.config.set(settings),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

@@ -4,12 +4,13 @@ import asyncio
 import sys
 from queue import SimpleQueue
 
+import dask
 import psutil
 import pytest
 
 from bag_generators.errors import InputError
 from elimipl.cluster import engine
-from elimipl.cluster.engine import LostTaskError, connected, on_cluster
+from elimipl.cluster.engine import LostTaskError, connected, local_cluster, on_cluster
 from tests.elimipl.cluster import mortals
 
 
@@ -57,17 +58,31 @@ def test_a_task_that_always_kills_its_worker_is_lost_alone(client):
     assert dict(on_cluster(client, mortals.always_kills_on_one, [2, 3])) == {2: 2, 3: 3}
 
 
-def test_when_all_workers_have_gone_nobody_waits_for_ever(monkeypatch):
-    looks = iter([{"a worker": 1}, {}, {}, {}])
+def test_a_worker_that_comes_back_late_is_not_given_up(monkeypatch, tmp_path):
+    """A new process takes longer than Dask would wait for it here."""
+    monkeypatch.setattr(engine, "_SECONDS_BETWEEN_LOOKS", 1)
+    impatient = dask.config.set({"distributed.deploy.lost-worker-timeout": "10 ms"})
+    with impatient, local_cluster(1) as cluster, connected(cluster.scheduler_address) as client:
+        answers = list(on_cluster(client, mortals.kills_once, range(3), shared=(tmp_path / "killed",)))
+    assert sorted(answers) == [(task, task) for task in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("seen", "looks"),
+    [(False, [{"late": 1}, {}, {}, {}]), (True, [{}, {}, {}]), (False, [{}, {}, {}, {}, {"late": 1}, {}, {}, {}])],
+)
+def test_when_all_workers_have_gone_nobody_waits_for_ever(seen, looks, monkeypatch):
+    answers = iter(looks)
 
     class Deserted:
         def nthreads(self):
-            return next(looks)
+            return next(answers)
 
     monkeypatch.setattr(engine, "_SECONDS_BETWEEN_LOOKS", 0.01)
     monkeypatch.setattr(engine, "_LOOKS_WITHOUT_WORKERS", 3)
     with pytest.raises(InputError, match="The workers of the cluster have gone"):
-        engine._next_of(SimpleQueue(), Deserted())
+        engine._next_of(SimpleQueue(), Deserted(), seen)
+    assert list(answers) == []
 
 
 def test_nothing_can_be_reached_from_outside(cluster):
