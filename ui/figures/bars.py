@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from elimipl.labels import LabelSpace
+from ui.figures.drawing import Drawing
 from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
 
@@ -30,11 +31,11 @@ def class_bars(
     probabilities, candidates, before: (k,). Bars of an answer that is not given are `grey`: pale, but to be seen.
     `words` spell the classes out beside their bars; without them their names stand there.
     """
-    figure = go.Figure()
+    drawing = Drawing()
     names = [plain(name.replace("_", " ")) for name in labels.names]
     pale = PALE if grey else 1.0
     if before is not None:
-        figure.add_bar(
+        drawing.add_bar(
             x=before,
             y=names,
             orientation="h",
@@ -49,7 +50,7 @@ def class_bars(
     for group, members, colour in groups:
         chosen = np.flatnonzero(members)
         outlined = [palette.text if index == true_index else colour for index in chosen]
-        figure.add_bar(
+        drawing.add_bar(
             x=probabilities[chosen],
             y=[names[index] for index in chosen],
             orientation="h",
@@ -63,11 +64,11 @@ def class_bars(
             cliponaxis=False,
             hovertemplate="%{y} (" + group + "): %{x:.1%}<extra></extra>",
         )
-    figure.update_layout(barmode="overlay", bargap=0.3)
-    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1])
+    drawing.update_layout(barmode="overlay", bargap=0.3)
+    drawing.update_yaxes(categoryorder="array", categoryarray=names[::-1])
     if words:
-        figure.update_yaxes(tickvals=names, ticktext=[_in_lines(text) for text in words], tickfont={"size": 12})
-    return _on_percent_scale(figure, height=bars_height(len(names)))
+        drawing.update_yaxes(tickvals=names, ticktext=[_in_lines(text) for text in words], tickfont={"size": 12})
+    return _on_percent_scale(drawing, height=bars_height(len(names)))
 
 
 def bars_height(classes: int) -> int:
@@ -89,8 +90,8 @@ def three_bars(
     ]
     if true_index is not None:
         rows.insert(0, ("true label", float(probabilities[true_index]), palette.true))
-    figure = go.Figure()
-    figure.add_bar(
+    drawing = Drawing()
+    drawing.add_bar(
         x=[value for _, value, _ in rows],
         y=[name for name, _, _ in rows],
         orientation="h",
@@ -101,9 +102,9 @@ def three_bars(
         hovertemplate="%{y}: %{x:.2%}<extra></extra>",
         showlegend=False,
     )
-    figure.update_layout(bargap=0.3)
-    figure.update_yaxes(categoryorder="array", categoryarray=[name for name, _, _ in rows][::-1])
-    return _on_percent_scale(figure, height=24 + ROW * len(rows))
+    drawing.update_layout(bargap=0.3)
+    drawing.update_yaxes(categoryorder="array", categoryarray=[name for name, _, _ in rows][::-1])
+    return _on_percent_scale(drawing, height=24 + ROW * len(rows))
 
 
 def outside_mass(probabilities: np.ndarray, candidates: np.ndarray) -> float:
@@ -123,6 +124,7 @@ def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
-def _on_percent_scale(figure: go.Figure, height: int) -> go.Figure:
-    figure.update_xaxes(range=[0, 1.42], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
-    return figure.update_yaxes(showgrid=False).update_layout(height=height, margin={"b": 25})
+def _on_percent_scale(drawing: Drawing, height: int) -> go.Figure:
+    drawing.update_xaxes(range=[0, 1.42], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
+    drawing.update_yaxes(showgrid=False)
+    return drawing.update_layout(height=height, margin={"b": 25}).figure()

@@ -3,6 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from ui.figures.drawing import Drawing
 from ui.frame.palette import Palette
 
 HEIGHT = 250
@@ -16,14 +17,14 @@ def instance_bars(
     `even_share` marks what every instance would get if the scores, which sum to 1, were all the same.
     """
     index = np.arange(len(scores))
-    figure = go.Figure()
+    drawing = Drawing()
     groups: tuple[tuple[str, np.ndarray, str], ...]
     if truth is None:
         groups = (("instances", np.ones(len(scores), dtype=bool), palette.non_candidate),)
     else:
         groups = (("carries the class", truth, palette.positive), ("does not", ~truth, palette.negative))
     for name, members, colour in groups:
-        figure.add_bar(
+        drawing.add_bar(
             x=index[members],
             y=scores[members],
             width=0.75,  # else a bar is as wide as the gaps between the instances of its group
@@ -34,24 +35,25 @@ def instance_bars(
             showlegend=truth is not None,
         )
     if even_share:
-        figure.add_hline(y=1 / len(scores), line={"color": palette.muted, "dash": "dot", "width": 1})
+        line = {"color": palette.muted, "dash": "dot", "width": 1}
+        drawing.add_shape(type="line", xref="x domain", x0=0, x1=1, y0=1 / len(scores), y1=1 / len(scores), line=line)
     reach = [-0.6, len(scores) - 0.4]
-    figure.update_xaxes(title="instance", range=reach, dtick=1 if len(scores) <= 12 else 5)
-    figure.update_yaxes(title=title, rangemode="tozero", zeroline=True)
-    return figure.update_layout(height=HEIGHT, bargap=0.25, barmode="overlay")
+    drawing.update_xaxes(title={"text": "instance"}, range=reach, dtick=1 if len(scores) <= 12 else 5)
+    drawing.update_yaxes(title={"text": title}, rangemode="tozero", zeroline=True)
+    return drawing.update_layout(height=HEIGHT, bargap=0.25, barmode="overlay").figure()
 
 
 def score_histogram(scores: np.ndarray, palette: Palette, title: str) -> go.Figure:
     """How the scores are spread: a flat map is told from a peaked one at a glance."""
     counts, edges = np.histogram(scores, bins=min(12, max(3, len(scores))))
-    figure = go.Figure()
-    figure.add_bar(
+    drawing = Drawing()
+    drawing.add_bar(
         x=(edges[:-1] + edges[1:]) / 2,
         y=counts,
         width=np.diff(edges),
         marker={"color": palette.non_candidate, "line": {"color": palette.grid, "width": 1}},
         hovertemplate="%{y} instances near %{x:.4f}<extra></extra>",
     )
-    figure.update_xaxes(title=title)
-    figure.update_yaxes(title="instances", dtick=max(1, int(counts.max()) // 4))
-    return figure.update_layout(height=HEIGHT)
+    drawing.update_xaxes(title={"text": title})
+    drawing.update_yaxes(title={"text": "instances"}, dtick=max(1, int(counts.max()) // 4))
+    return drawing.update_layout(height=HEIGHT).figure()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from ui.figures.drawing import Drawing
 from ui.figures.map_colours import ColourScale, at
 from ui.figures.plain_text import plain
 
@@ -41,7 +42,13 @@ class Layer:
         return colours
 
     def add_to(
-        self, figure: go.Figure, opacity: float, x: float = 0, y: float = 0, panel: int = 1, with_bar: bool = True
+        self,
+        figure: go.Figure | Drawing,
+        opacity: float,
+        x: float = 0,
+        y: float = 0,
+        panel: int = 1,
+        with_bar: bool = True,
     ) -> None:
         """Paint it on a panel of a figure whose field of view begins at (x, y); the colour bar lies below."""
         suffix = "" if panel == 1 else str(panel)

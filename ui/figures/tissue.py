@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from bag_generators import Bag, TissueImage
 from bag_generators.regions import Regions
+from ui.figures.drawing import Drawing
 from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
 
@@ -58,7 +59,7 @@ def is_wide(bag: Bag, instance: int) -> bool:
     return 2 * (x1 - x0) > bag.regions.shape[1]
 
 
-def add_outlines(figure: go.Figure, bag: Bag, palette: Palette, x: float = 0, y: float = 0) -> None:
+def add_outlines(figure: go.Figure | Drawing, bag: Bag, palette: Palette, x: float = 0, y: float = 0) -> None:
     """Draw the border of every instance, dark on a light halo so that it shows on any stain; the bag lies at (x, y)."""
     xs: list[float | None] = []
     ys: list[float | None] = []
@@ -79,7 +80,13 @@ def add_outlines(figure: go.Figure, bag: Bag, palette: Palette, x: float = 0, y:
 
 
 def add_click_targets(
-    figure: go.Figure, bag: Bag, scores: np.ndarray, palette: Palette, title: str, left: float = 0, top: float = 0
+    figure: go.Figure | Drawing,
+    bag: Bag,
+    scores: np.ndarray,
+    palette: Palette,
+    title: str,
+    left: float = 0,
+    top: float = 0,
 ) -> None:
     """A lattice of invisible points: wherever a person clicks or points, the instance below answers.
 

@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from bag_generators import TissueImage
 from ui.explore.analysis import View
+from ui.figures.drawing import Drawing
 from ui.figures.plain_text import plain
 from ui.figures.tissue import display_copy
 from ui.frame.palette import Palette
@@ -23,37 +23,38 @@ BAR_SHARE = 0.25  # of the visible width, at most, for the scale bar
 NICE_LENGTHS = (5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000)  # µm
 
 
-def field_figure(view: View, palette: Palette, titles: tuple[str, ...] = ("",)) -> go.Figure:
+def field_drawing(view: View, palette: Palette, titles: tuple[str, ...] = ("",)) -> Drawing:
     """The picture in its own pixels once for each title, with the field of view framed when there is more around it."""
-    figure = go.Figure()
+    drawing = Drawing()
     panels = len(titles)
     (left, right), (top, bottom) = visible_range(view)
     for number, title in enumerate(titles):
         suffix = "" if number == 0 else str(number + 1)
-        _add_pictures(figure, view, f"x{suffix}", f"y{suffix}", panels)
+        _add_pictures(drawing, view, f"x{suffix}", f"y{suffix}", panels)
         wide = (1 - 0.02 * (panels - 1)) / panels
         start = number * (wide + 0.02)
         linked = {"matches": "x"} if number else {}
-        figure.update_layout(
-            {
-                f"xaxis{suffix}": {"visible": False, "range": [left, right], "domain": [start, start + wide], **linked},
-                f"yaxis{suffix}": {
-                    "visible": False,
-                    "range": [bottom, top],
-                    "scaleanchor": f"x{suffix}",
-                    "anchor": f"x{suffix}",
-                    **({"matches": "y"} if number else {}),
-                },
-            }
-        )
-        _add_frame(figure, view, palette, f"x{suffix}", f"y{suffix}")
+        drawing.layout[f"xaxis{suffix}"] = {
+            "visible": False,
+            "range": [left, right],
+            "domain": [start, start + wide],
+            **linked,
+        }
+        drawing.layout[f"yaxis{suffix}"] = {
+            "visible": False,
+            "range": [bottom, top],
+            "scaleanchor": f"x{suffix}",
+            "anchor": f"x{suffix}",
+            **({"matches": "y"} if number else {}),
+        }
+        _add_frame(drawing, view, palette, f"x{suffix}", f"y{suffix}")
         if title:
-            figure.add_annotation(
+            drawing.add_annotation(
                 text=plain(title), x=start, xref="paper", y=1, yref="paper", xanchor="left", yanchor="top",
                 showarrow=False, bgcolor="rgba(255,255,255,0.85)", font={"color": "#1F1B24", "size": 12}, borderpad=3,
             )  # fmt: skip
-    _add_scale_bar(figure, view)
-    return figure.update_layout(
+    _add_scale_bar(drawing, view)
+    return drawing.update_layout(
         margin={"l": 0, "r": 0, "t": 0, "b": BAR_ROOM},
         uirevision=view.picture.sha256,
         showlegend=False,
@@ -72,7 +73,7 @@ def visible_range(view: View) -> tuple[tuple[float, float], tuple[float, float]]
     return (view.x - x, view.x + field.width + x), (view.y - y, view.y + field.height + y)
 
 
-def add_move_targets(figure: go.Figure, view: View) -> None:
+def add_move_targets(drawing: Drawing, view: View) -> None:
     """Invisible points outside the field of view; a click on one of them moves the field there."""
     whole, field = view.picture, view.image
     if view.whole is None:
@@ -91,7 +92,7 @@ def add_move_targets(figure: go.Figure, view: View) -> None:
     outside = sorted(
         (x, y) for x, y in points if not (view.x <= x < view.x + field.width and view.y <= y < view.y + field.height)
     )
-    figure.add_scatter(
+    drawing.add_scatter(
         x=[x for x, _ in outside],
         y=[y for _, y in outside],
         mode="markers",
@@ -103,33 +104,35 @@ def add_move_targets(figure: go.Figure, view: View) -> None:
     )
 
 
-def add_region(figure: go.Figure, polygons: Sequence[np.ndarray], colour: str) -> None:
+def add_region(drawing: Drawing, polygons: Sequence[np.ndarray], colour: str) -> None:
     """Outline what a person drew."""
     for polygon in polygons:
         closed = np.vstack([polygon, polygon[:1]])
         for line in ({"color": "white", "width": 4}, {"color": colour, "width": 2, "dash": "dash"}):
-            figure.add_scatter(x=closed[:, 0], y=closed[:, 1], mode="lines", line=line, hoverinfo="skip", name="region")
+            drawing.add_scatter(
+                x=closed[:, 0], y=closed[:, 1], mode="lines", line=line, hoverinfo="skip", name="region"
+            )
 
 
-def _add_pictures(figure: go.Figure, view: View, x_axis: str, y_axis: str, panels: int) -> None:
+def _add_pictures(drawing: Drawing, view: View, x_axis: str, y_axis: str, panels: int) -> None:
     """The whole picture, and over it the field of view in its own pixels where the whole had to be shrunk."""
     side = {"long_side": TWO_PANELS_SIDE} if panels > 1 else {}
     parts: list[tuple[TissueImage, int, int]] = [(view.picture, 0, 0)]
     if view.whole is not None and max(view.whole.width, view.whole.height) > 1.2 * (side.get("long_side") or 1024):
         parts.append((view.image, view.x, view.y))
     for image, x, y in parts:
-        figure.add_layout_image(
+        drawing.add_layout_image(
             source=display_copy(image, **side), xref=x_axis, yref=y_axis, x=x, y=y, sizex=image.width,
             sizey=image.height, sizing="stretch", layer="below",
         )  # fmt: skip
 
 
-def _add_frame(figure: go.Figure, view: View, palette: Palette, x_axis: str, y_axis: str) -> None:
+def _add_frame(drawing: Drawing, view: View, palette: Palette, x_axis: str, y_axis: str) -> None:
     if view.whole is None:
         return
     box = {"x0": view.x, "y0": view.y, "x1": view.x + view.image.width, "y1": view.y + view.image.height}
     for colour, width in (("white", 4), (palette.chosen, 2)):
-        figure.add_shape(type="rect", xref=x_axis, yref=y_axis, line={"color": colour, "width": width}, **box)
+        drawing.add_shape(type="rect", xref=x_axis, yref=y_axis, line={"color": colour, "width": width}, **box)
 
 
 def scale_bar_microns(visible_pixels: float, microns_per_pixel: float) -> int:
@@ -142,7 +145,7 @@ def scale_bar_microns(visible_pixels: float, microns_per_pixel: float) -> int:
     return max((length for length in NICE_LENGTHS if length <= most), default=NICE_LENGTHS[0])
 
 
-def _add_scale_bar(figure: go.Figure, view: View) -> None:
+def _add_scale_bar(drawing: Drawing, view: View) -> None:
     """A bar in the lower right corner of what is shown; only where somebody knows the scale."""
     microns = view.picture.microns_per_pixel
     if microns is None or not math.isfinite(microns):
@@ -152,10 +155,10 @@ def _add_scale_bar(figure: go.Figure, view: View) -> None:
     end, y = right - 0.03 * (right - left), bottom - 0.04 * (bottom - top)
     start = end - length / microns
     for colour, width in (("white", 7), ("black", 3)):
-        figure.add_shape(
+        drawing.add_shape(
             type="line", x0=start, x1=end, y0=y, y1=y, line={"color": colour, "width": width}, name="scale bar"
         )
-    figure.add_annotation(
+    drawing.add_annotation(
         x=(start + end) / 2, y=y, text=f"{length} µm", showarrow=False, yanchor="bottom", yshift=3,
         bgcolor="rgba(255,255,255,0.85)", font={"color": "#1F1B24", "size": 12}, borderpad=1, name="scale bar",
     )  # fmt: skip

@@ -5,9 +5,10 @@ import plotly.graph_objects as go
 
 from ui.explore import sentences, texts
 from ui.explore.analysis import Analysis
-from ui.explore.figures.field_figure import add_move_targets, add_region, field_figure
+from ui.explore.figures.field_figure import add_move_targets, add_region, field_drawing
 from ui.explore.maps import panels_of, vote_shares
 from ui.explore.view_state import ViewState
+from ui.figures.drawing import Drawing
 from ui.figures.map_colours import class_colours
 from ui.figures.tissue import add_click_targets, add_outlines
 from ui.frame.palette import Palette
@@ -16,35 +17,36 @@ from ui.frame.palette import Palette
 def map_figure(analysis: Analysis, view: ViewState, scores: np.ndarray, palette: Palette) -> go.Figure:
     """The picture with the map and what else is set to stand beside it; every panel can be clicked."""
     panels = panels_of(analysis, view)
-    figure = field_figure(analysis.view, palette, tuple(panel.title for panel in panels))
+    drawing = field_drawing(analysis.view, palette, tuple(panel.title for panel in panels))
     x, y = analysis.view.x, analysis.view.y
     with_bar = max((number for number, panel in enumerate(panels) if panel.layers), default=0)
     for number, panel in enumerate(panels):
         for layer in panel.layers:
-            layer.add_to(figure, view.opacity, x, y, panel=number + 1, with_bar=number == with_bar)
-    painted = len(figure.data)
+            layer.add_to(drawing, view.opacity, x, y, panel=number + 1, with_bar=number == with_bar)
+    painted = len(drawing.traces)
     if view.outlined:
-        add_outlines(figure, analysis.bag, palette, x, y)
-    _add_removed(figure, analysis, view.removed)
-    add_region(figure, [np.array(polygon) for polygon in view.region], palette.text)
-    add_move_targets(figure, analysis.view)
-    add_click_targets(figure, analysis.bag, scores, palette, texts.SOURCE_TITLES[view.kind], x, y)
+        add_outlines(drawing, analysis.bag, palette, x, y)
+    _add_removed(drawing, analysis, view.removed)
+    add_region(drawing, [np.array(polygon) for polygon in view.region], palette.text)
+    add_move_targets(drawing, analysis.view)
+    add_click_targets(drawing, analysis.bag, scores, palette, texts.SOURCE_TITLES[view.kind], x, y)
     for number in range(2, len(panels) + 1):
-        for trace in figure.data[painted:]:
-            if trace.xaxis in (None, "x"):
-                figure.add_trace(trace).data[-1].update(xaxis=f"x{number}", yaxis=f"y{number}")
-    figure.update_traces(showlegend=False)
+        for trace in drawing.traces[painted:]:
+            if "xaxis" not in trace:
+                drawing.traces.append({**trace, "xaxis": f"x{number}", "yaxis": f"y{number}"})
+    for trace in drawing.traces:
+        trace["showlegend"] = False
     if view.kind == "vote" and not view.hidden:
-        _add_legend(figure, analysis)
-    return figure
+        _add_legend(drawing, analysis)
+    return drawing.figure()
 
 
-def _add_legend(figure: go.Figure, analysis: Analysis) -> None:
+def _add_legend(drawing: Drawing, analysis: Analysis) -> None:
     """Names and shares of the classes that won some of the picture."""
     shares = vote_shares(analysis.bag, analysis.every_score("single"), analysis.labels)
     for index in np.argsort(-shares):
         if shares[index] > 0:
-            figure.add_scatter(
+            drawing.add_scatter(
                 x=[None],
                 y=[None],
                 mode="markers",
@@ -52,19 +54,19 @@ def _add_legend(figure: go.Figure, analysis: Analysis) -> None:
                 name=sentences.vote_legend(analysis.labels.names[index], float(shares[index])),
                 hoverinfo="skip",
             )
-    figure.update_layout(
+    drawing.update_layout(
         showlegend=True,
         legend={"orientation": "h", "y": -0.01, "yanchor": "top", "x": 0, "itemclick": False, "itemdoubleclick": False},
     )
 
 
-def _add_removed(figure: go.Figure, analysis: Analysis, removed: tuple[int, ...]) -> None:
+def _add_removed(drawing: Drawing, analysis: Analysis, removed: tuple[int, ...]) -> None:
     """Cross out what was taken away."""
     if not removed:
         return
     centres = [analysis.bag.regions.centre(index) for index in removed]
     for colour, width in (("white", 5), ("#1F1B24", 2.5)):
-        figure.add_scatter(
+        drawing.add_scatter(
             x=[analysis.view.x + x for x, _ in centres],
             y=[analysis.view.y + y for _, y in centres],
             mode="markers",
