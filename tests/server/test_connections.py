@@ -12,37 +12,16 @@ from scripts.simulated_visitor import Visitor, visiting
 from tests.server.opening import opening
 
 
-def test_pages_of_other_ports_of_this_machine_open_no_websocket(served):
-    async def visit() -> None:
-        async with Visitor(served.address) as visitor:
-            await visitor.run()
-
-    visiting(visit())
-    port = urlsplit(served.address).port
-    for foreign in ("http://localhost:9999", "http://127.0.0.1", "http://localhost", f"http://127.0.0.1:{port}"):
-        assert opening(served.address, Origin=foreign) == "403", foreign
-
-
-def test_a_page_of_another_port_that_comes_first_sees_nothing_and_comes_in_no_more():
+def test_pages_of_other_ports_of_this_machine_open_no_websocket():
+    """Not even when they come before anybody else."""
     with running_app() as (address, _):
-
-        async def visit() -> list[str]:
-            async with Visitor(address, origin="http://localhost:9999") as stranger:
-                await stranger.run()
-                return stranger.texts
-
-        said = [text for text in visiting(visit()) if not text.startswith("<style>")]
-        assert said == []
-        assert opening(address, Origin="http://localhost:9999") == "403"
+        port = urlsplit(address).port
+        for foreign in ("http://localhost:9999", "http://127.0.0.1", "http://localhost", f"http://127.0.0.1:{port}"):
+            assert opening(address, Origin=foreign) == "403", foreign
         assert opening(address, Origin=address) == "open"
 
 
 def test_nobody_reads_the_metrics(served):
-    async def visit() -> None:
-        async with Visitor(served.address) as visitor:
-            await visitor.run()
-
-    visiting(visit())
     for path in ("/_stcore/metrics", "/_stcore/metrics?families=session_events", "//_stcore/metrics"):
         connection = http.client.HTTPConnection(urlsplit(served.address).netloc, timeout=30)
         connection.request("GET", path, headers={"Accept": "application/x-protobuf"})
@@ -54,10 +33,13 @@ def test_nobody_reads_the_metrics(served):
 
 QUIET = """
 import streamlit as st
-from ui.frame import guard
-guard.MOST_CONNECTIONS, guard.SILENT_SECONDS = 20, 1.0
-guard.guard_server()
-st.text("Welcome")
+if __name__ == "__main__":
+    st.text("Welcome")
+else:
+    from ui.frame import guard
+    from ui.frame.starting import starting
+    guard.MOST_CONNECTIONS, guard.SILENT_SECONDS = 20, 1.0
+    app = st.App(__file__, lifespan=starting)
 """
 
 

@@ -2,8 +2,7 @@
 
 A style that a page sends takes effect late, for Streamlit first loads the code that can apply it, and everything drawn
 by then moves. Plotly, the largest piece of code, would be asked for only when the first figure has arrived. So both are
-written into the page that Streamlit serves. That begins with the second visitor: `streamlit run` runs nothing of ours
-before the first one is there.
+written into the page that Streamlit serves.
 """
 
 from pathlib import Path
@@ -22,7 +21,7 @@ NOT_MODIFIED = 304
 
 
 def serve_with_style(routes: list[BaseRoute]) -> None:
-    """Have the server of these routes put the style into its page; once is enough."""
+    """Have the server of these routes put the style into its page."""
     for route in routes:
         static: Any = getattr(route, "app", None)
         if isinstance(static, StaticFiles) and static.directory == file_util.get_static_dir():
@@ -44,8 +43,6 @@ def page_html(folder: Path) -> str:
 
 def _wrap(static: Any) -> None:
     answer = static.get_response
-    if getattr(answer, "has_style", False):
-        return
     html = page_html(Path(static.directory))
 
     async def get_response(path: str, scope: Any) -> Response:
@@ -55,5 +52,4 @@ def _wrap(static: Any) -> None:
         is_page |= path in (".", INDEX) and response.status_code == NOT_MODIFIED
         return HTMLResponse(html, headers={"Cache-Control": "no-cache"}) if is_page else response
 
-    get_response.has_style = True  # type: ignore[attr-defined]
     static.get_response = get_response

@@ -1,60 +1,29 @@
-"""What the server lets in besides Streamlit's own checks: ports of origins, metrics, idle connections.
-
-Streamlit takes middleware only from a program that starts the server itself, which `streamlit run app.py` is not. So
-this happens on the first run of a page; a connection that was opened before it is looked at by `is_welcome`.
-"""
+"""What the server lets in and out besides Streamlit's own checks: ports of origins, metrics, idle connections."""
 
 import asyncio
 from typing import Any
 
-import streamlit as st
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
-from streamlit import config
-from streamlit.runtime import exists, get_instance
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from starlette.routing import BaseRoute, Route
+from streamlit import config, net_util
 from streamlit.web.server.starlette import starlette_websocket
-from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
-
-from ui.frame.first_paint import serve_with_style
 
 MOST_CONNECTIONS = 400  # open at once; well below the 1,024 files a program may have open by default
 SILENT_SECONDS = 30.0  # a connection without a request is closed after so long
 _METRICS = "_stcore/metrics"
 
 
-def guard_server() -> None:
-    """Call on every page; a page of another site gets nothing to see."""
-    client = _client()
-    if client is None:
-        return
-    _guard_once(client)
-    if not is_welcome(client):
-        st.stop()
-
-
-def is_welcome(client: StarletteSessionClient) -> bool:
-    """Whether the page that opened a connection is one of this server, or listed in server.corsAllowedOrigins."""
-    headers = client._websocket.headers
-    return starlette_websocket._is_origin_allowed(headers.get("Origin"), headers.get("Host"))
-
-
-@st.cache_resource(show_spinner=False, max_entries=1)
-def _guard_once(_client: StarletteSessionClient) -> None:
+def guard_server(routes: list[BaseRoute]) -> None:
+    """Call once, before the server of these routes answers anybody."""
     starlette_websocket.is_url_from_allowed_origins = _is_listed
-    routes = _client._websocket.app.router.routes
+    # Streamlit asks checkip.amazonaws.com for the address of this machine when a page of another site tries to open a
+    # WebSocket, to see whether that site might be this machine under its public name. Name such a site in
+    # server.corsAllowedOrigins instead.
+    net_util.get_external_ip = lambda: None
     _hide_metrics(routes)
-    serve_with_style(routes)
     _bound_connections(AutoHTTPProtocol)
-
-
-def _client() -> StarletteSessionClient | None:
-    """The connection of this visit; None where a test runs the page."""
-    context = get_script_run_ctx()
-    client = get_instance().get_client(context.session_id) if context is not None and exists() else None
-    return client if isinstance(client, StarletteSessionClient) else None
 
 
 def _is_listed(url: str) -> bool:
@@ -62,10 +31,10 @@ def _is_listed(url: str) -> bool:
     return url in config.get_option("server.corsAllowedOrigins")
 
 
-def _hide_metrics(routes: list[Any]) -> None:
+def _hide_metrics(routes: list[BaseRoute]) -> None:
     """How many people visit and what they keep in memory is nobody's business."""
     for number, route in enumerate(routes):
-        if getattr(route, "path", "").endswith(_METRICS):
+        if isinstance(route, Route) and route.path.endswith(_METRICS):
             routes[number] = Route(route.path, _no_metrics)
 
 

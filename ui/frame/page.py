@@ -8,7 +8,7 @@ from ui.frame import address, texts
 from ui.frame.log import REFUSED, log_event, raised_in
 from ui.frame.markdown import escape
 from ui.frame.server import prepare_server
-from ui.frame.style import COMPACT_HEAD, NO_SIDEBAR, STYLE
+from ui.frame.style import COMPACT_HEAD, NO_SIDEBAR
 from ui.frame.upload_limit import bound_uploads
 
 ICON = assets("icon.png")
@@ -16,7 +16,6 @@ ICON = assets("icon.png")
 
 def start_page(title: str, compact: bool = False, navigation: bool = True) -> None:
     """Call first on every page. A `compact` head leaves the first screen to the page itself."""
-    st.html(STYLE)  # first, for it takes effect late in the browser of the first visitor; see ui.frame.first_paint
     prepare_server()
     st.set_page_config(page_title=f"{title} · {texts.APP_TITLE}", page_icon=str(ICON), layout="wide")
     address.start_reading(title)

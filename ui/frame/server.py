@@ -1,4 +1,4 @@
-"""What is set once for the whole server: one thread per computation, no request to the internet, little garbage."""
+"""What is set once for the whole server by the page that comes first: one thread per computation, little garbage."""
 
 import gc
 import sys
@@ -6,17 +6,12 @@ import sys
 import cv2
 import streamlit as st
 import torch
-from streamlit import net_util
 from threadpoolctl import threadpool_limits
-
-from ui.frame.guard import guard_server
 
 
 def prepare_server() -> None:
     """Call on every page; what has been done is not done again."""
     _use_one_thread_per_computation()
-    _never_ask_the_internet()
-    guard_server()
     _freeze_what_is_loaded(len(sys.modules))
 
 
@@ -29,15 +24,6 @@ def _use_one_thread_per_computation() -> threadpool_limits:
     torch.set_num_threads(1)
     cv2.setNumThreads(1)
     return threadpool_limits(limits=1)
-
-
-@st.cache_resource(show_spinner=False)
-def _never_ask_the_internet() -> None:
-    """Streamlit asks checkip.amazonaws.com for the address of this machine when a page of another site tries to open
-    a WebSocket, to see whether that site might be this machine under its public name. Name such a site in
-    server.corsAllowedOrigins instead.
-    """
-    net_util.get_external_ip = lambda: None
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

@@ -18,8 +18,7 @@ FOLDER = Path(file_util.get_static_dir())
 @pytest.fixture
 def routes():
     made = create_streamlit_static_assets_routes(None)
-    for _ in range(2):  # the second time changes nothing
-        serve_with_style(made)
+    serve_with_style(made)
     return made
 
 

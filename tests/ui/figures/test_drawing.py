@@ -1,0 +1,78 @@
+"""Figures that are written down unchecked are what Plotly would have accepted, to the last property."""
+
+import itertools
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from elimipl.labels import TISSUE7
+from tests.ui.explore.large_sample import analysis_of
+from ui.explore.figures.map_figure import map_figure
+from ui.explore.maps import map_scores
+from ui.explore.view_state import MAPS, ViewState, panels_for
+from ui.figures.bars import class_bars, three_bars
+from ui.figures.drawing import Drawing
+from ui.figures.instances import instance_bars, score_histogram
+from ui.frame.palette import DARK, LIGHT
+
+SCORES = np.array([0.1, 0.4, 0.2, 0.3])
+TRUTH = np.array([False, True, False, True])
+PROBABILITIES = np.full(7, 1 / 7)
+CANDIDATES = np.arange(7) < 3
+
+
+def check(figure: go.Figure) -> None:
+    """Plotly reads every property anew and raises where it knows none of that name or value; a browser gets the same."""
+    checked = go.Figure(figure.to_dict())
+    assert json.loads(checked.to_json()) == json.loads(figure.to_json())
+
+
+def test_a_property_that_plotly_does_not_know_is_found():
+    drawing = Drawing()
+    drawing.add_bar(x=[1], y=[2], colour="red")
+    with pytest.raises(ValueError, match="colour"):
+        check(drawing.figure())
+
+
+def test_short_forms_are_found():
+    """Plotly's program in the browser no longer knows them; its Python figures write them out."""
+    drawing = Drawing()
+    drawing.add_bar(x=[1], y=[2])
+    drawing.update_xaxes(title="instance")
+    with pytest.raises(AssertionError):
+        check(drawing.figure())
+
+
+def test_what_is_none_is_not_set():
+    drawing = Drawing()
+    drawing.add_heatmap(z=[[1]], colorbar=None)
+    assert "colorbar" not in drawing.traces[0]
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("truth", [None, 2])
+def test_bars(palette, truth):
+    words = [f"class {name} in so many words that they take two lines" for name in TISSUE7.names]
+    for grey, before, spelled in itertools.product((False, True), (None, PROBABILITIES), ((), words)):
+        check(class_bars(PROBABILITIES, TISSUE7, CANDIDATES, palette, truth, before, grey, spelled))
+    for candidates in (CANDIDATES, np.ones(7, dtype=bool)):
+        check(three_bars(PROBABILITIES, candidates, palette, truth))
+
+
+def test_scores_of_instances():
+    for truth, even_share in itertools.product((None, TRUTH), (False, True)):
+        check(instance_bars(SCORES, LIGHT, "attention", truth, even_share))
+    check(score_histogram(SCORES, LIGHT, "attention"))
+
+
+@pytest.mark.parametrize("kind", MAPS)
+def test_every_map_with_everything_on_it(kind):
+    analysis = analysis_of("row")
+    region = (((40.0, 80.0), (90.0, 80.0), (90.0, 120.0)),)
+    for panels in panels_for(kind):
+        view = ViewState(kind=kind, class_index=2, outlined=True, panels=panels, region=region, removed=(1, 3))
+        check(map_figure(analysis, view, map_scores(analysis, view), LIGHT))
+    hidden = ViewState(kind=kind, hidden=True)
+    check(map_figure(analysis, hidden, map_scores(analysis, hidden), DARK))
