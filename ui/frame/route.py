@@ -22,8 +22,8 @@ def address_of(path: str) -> str:
 def answer_at(path: str, answer: Answer) -> None:
     """Have the server that runs this page answer GET requests for `path`, such as “tiles/{key}”; once is enough.
 
-    The page that needs the route adds it, so that a server loads nothing of a page that nobody visits. The connection of
-    the visitor knows the server it came through. A page that is run by a test has none.
+    The page that needs the route adds it, so that a server loads nothing of a page that nobody visits. The connection
+    of the visitor knows the server it came through. A page that is run by a test has none.
     """
     context = get_script_run_ctx()
     if context is None or not exists():

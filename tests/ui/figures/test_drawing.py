@@ -24,7 +24,7 @@ CANDIDATES = np.arange(7) < 3
 
 
 def check(figure: go.Figure) -> None:
-    """Plotly reads every property anew and raises where it knows none of that name or value; a browser gets the same."""
+    """Plotly reads every property anew, raises where it knows none of that name, and sends the same to a browser."""
     checked = go.Figure(figure.to_dict())
     assert json.loads(checked.to_json()) == json.loads(figure.to_json())
 
