@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -60,9 +61,9 @@ class Analysis:
     def true_index(self) -> int | None:
         return true_index(self.labels, self.sample.label if self.sample else self.true_label)
 
-    @property
+    @cached_property
     def truth(self) -> np.ndarray | None:
-        """Which instances carry the class, (n,) bool; known for phantoms only."""
+        """Which instances carry the class, (n,) bool; known for phantoms only, and read from a file."""
         mask = self.sample.truth() if self.sample else None
         if mask is None or mask.shape != self.bag.regions.shape:
             return None

@@ -75,7 +75,7 @@ def look(palette: Palette) -> go.layout.Template:
             "plot_bgcolor": CLEAR,
             "margin": {"l": 10, "r": 10, "t": 10, "b": 40},
             "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-            "hoverlabel": {"bgcolor": palette.grid, "font": {"color": palette.text}, "align": "left"},
+            "hoverlabel": {"bgcolor": palette.grid, "font": {"color": palette.text, "family": FONT}, "align": "left"},
             "dragmode": False,
             "xaxis": axis,
             "yaxis": axis,
