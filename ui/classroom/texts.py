@@ -92,6 +92,11 @@ COST_INTRO = (
     "three students only, the most frequent first choice, or no answer at all."
 )
 TRAIN_LABEL, STOP_LABEL = "Train on the class's answers", "Stop"
+BEGUN_AGAIN = "The server was restarted during the training, so it was begun again from the start, with the same seeds."
+CUT_OFF_TOO_OFTEN = (
+    "The training was begun three times and the server ended each time before it was done. It is not begun again by "
+    "itself; the button does so. With another generator it may need less memory."
+)
 ACCURACY_HEADING = "Right on pictures nobody voted on"
 RIGHT_HEADING = "Right among the class's own candidates"
 NOT_MEASURED = {
