@@ -160,9 +160,9 @@ def test_opened_votes_become_sets_figures_models_and_files(path, monkeypatch):
         run.join(60)
     teacher.run()
     assert not teacher.exception
-    assert drawn_chart(teacher, "class-cost-held_out")["data"][0]["y"] == [0.5]
+    assert drawn_chart(teacher, "class-cost-held_out")["data"][0]["x"] == [0.5]
     student = visit("ann", session.link_key)
-    assert drawn_chart(student, "class-cost-held_out")["data"][0]["y"] == [0.5]
+    assert drawn_chart(student, "class-cost-held_out")["data"][0]["x"] == [0.5]
     assert {button.key for button in teacher.get("download_button")} >= {"class-csv", "class-json", "class-bags"}
 
 
@@ -188,7 +188,7 @@ def test_a_training_that_a_restart_cut_off_begins_again_when_the_teacher_is_back
     assert not teacher.exception
     assert "begun again from the start" in said(teacher)
     assert trained_with == ["row"]
-    assert drawn_chart(teacher, "class-cost-held_out")["data"][0]["y"] == [0.5]
+    assert drawn_chart(teacher, "class-cost-held_out")["data"][0]["x"] == [0.5]
 
     training._runs.clear()
     assert "begun again" not in said(visit(TEACHER))

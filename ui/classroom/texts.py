@@ -280,7 +280,9 @@ def cost_sentences(outcome: Outcome) -> list[str]:
 
 def _points(lost: float) -> str:
     points = round(100 * lost)
-    return f"{points} points of accuracy" if points >= 1 else "no accuracy"
+    if points < 1:
+        return "no accuracy"
+    return f"{points} point{'s' if points > 1 else ''} of accuracy"
 
 
 def winner(picture: int, label: str, weight: float, truth: str | None) -> str:

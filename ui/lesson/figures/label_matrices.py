@@ -80,9 +80,15 @@ def label_matrices(
             )  # fmt: skip
     _add_legend(figure, sorted({int(code) for _, _, codes in parts for code in codes.ravel()}), palette)
     figure.update_xaxes(
-        tickvals=list(range(len(names))), ticktext=list(names), tickangle=-90, showgrid=False, tickfont={"size": 11}
+        type="category",  # on a phone Plotly then leaves out every second name, so that none touches the next
+        labelalias={str(number): name for number, name in enumerate(names)},
+        tickangle=-90,
+        showgrid=False,
+        tickfont={"size": 10},
     )
-    figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=list(rows), autorange="reversed", showgrid=False)
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=list(rows), autorange="reversed", showgrid=False, ticklabelstandoff=4
+    )
     return _with_legend_on_top(figure, FRAME_HEIGHT + 30 + ROW_HEIGHT * len(rows)).update_layout(
         margin={"t": 70, "b": 55}
     )
@@ -111,6 +117,7 @@ def _cells(
         for row, line in zip(rows, codes, strict=True)
     ]
     return go.Heatmap(
+        x=list(range(len(names))),
         z=codes,
         zmin=-0.5,
         zmax=len(colours) - 0.5,
