@@ -58,6 +58,7 @@ def test_names_below_the_matrices_thin_out_where_they_would_touch(bags):
     for axis in (figure.layout.xaxis, figure.layout.xaxis4):
         assert (axis.type, axis.tickvals) == ("category", None)
         assert [axis.labelalias[str(place)] for place in figure.data[0].x] == list(TISSUE7.names)
+    assert figure.layout.margin.t >= 4 * 20  # px: three lines of the legend and the names of the matrices
 
 
 def test_a_machine_sees_only_candidates_and_the_rest(bags):

@@ -10,7 +10,7 @@ from ui.frame.palette import Palette
 
 ZERO, TRUE, FALSE_POSITIVE, NON_CANDIDATE, CANDIDATE = range(5)
 MEANINGS = ("zero entry", "ground truth", "false positive", "non-candidate", "candidate, true or false")
-ROW_HEIGHT, FRAME_HEIGHT = 30, 130
+ROW_HEIGHT, FRAME_HEIGHT = 30, 180  # px; on a phone the legend takes three lines
 SIGN_SHARE = 0.09  # of the width, for “=” and “+” between the matrices
 
 
@@ -89,9 +89,7 @@ def label_matrices(
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=list(rows), autorange="reversed", showgrid=False, ticklabelstandoff=4
     )
-    return _with_legend_on_top(figure, FRAME_HEIGHT + 30 + ROW_HEIGHT * len(rows)).update_layout(
-        margin={"t": 70, "b": 55}
-    )
+    return _with_legend_on_top(figure, FRAME_HEIGHT + ROW_HEIGHT * len(rows)).update_layout(margin={"t": 90, "b": 55})
 
 
 def _codes(false_positives: np.ndarray, true: np.ndarray, hidden: bool) -> np.ndarray:
