@@ -77,7 +77,7 @@ function drawLines(panel, at, width, colours) {
   svg.append(shape("line", { x1: x(places[at]), x2: x(places[at]), y1: 6, y2: bottom, stroke: colours.muted, "stroke-dasharray": "3 3", class: "here" }));
   if (panel.level !== null) {
     svg.append(shape("line", { x1: left, x2: right, y1: y(panel.level), y2: y(panel.level), stroke: colours.text, "stroke-dasharray": "2 4" }));
-    svg.append(shape("text", { x: right, y: y(panel.level) - 5, class: "tick note", "text-anchor": "end" }, panel.level_name));
+    svg.append(shape("text", { x: left + 8, y: y(panel.level) - 5, class: "tick note" }, panel.level_name));
   }
   for (const one of series) {
     const points = one.values.map((value, i) => (value === null ? null : [x(places[i]), y(value), i]));
