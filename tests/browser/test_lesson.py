@@ -11,6 +11,21 @@ from ui.lesson.plan import load_lesson
 pytestmark = pytest.mark.browser
 STEPS = load_lesson().steps
 PHONE = {"width": 390, "height": 844}
+TOUCHING = """() => {
+  const touch = (a, b) => Math.min(a.right, b.right) > Math.max(a.left, b.left)
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+  const figures = [document, ...[...document.querySelectorAll("*")].map(one => one.shadowRoot).filter(Boolean)]
+    .flatMap(root => [...root.querySelectorAll(".js-plotly-plot, .moving")]);
+  return figures.flatMap(figure => {
+    const boxes = [...figure.querySelectorAll("text:not(.star), .moving circle")]
+      .filter(one => one.getBoundingClientRect().width);
+    const texts = boxes.filter(one => one.tagName === "text");
+    return texts.flatMap((text, i) => [...texts.slice(i + 1), ...boxes.filter(one => one.tagName === "circle")]
+      .filter(other => touch(text.getBoundingClientRect(), other.getBoundingClientRect()))
+      .map(other => `${text.textContent} | ${other.textContent}`));
+  });
+}"""
+"""Texts of figures that touch each other, or a dot of a moving figure."""
 
 
 def settled(page: Page) -> None:
@@ -144,6 +159,29 @@ def test_a_class_link_in_a_fresh_browser_shows_the_step_alone(browser: Browser, 
     expect(page.get_by_role("button", name="Next", exact=True)).to_have_count(0)
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     expect(page.get_by_role("link", name="Explore", exact=True)).to_have_count(0)
+    page.context.close()
+
+
+def test_no_texts_of_figures_touch_on_a_phone(browser: Browser, app_address: str) -> None:
+    page = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True).new_page()
+    for number, more in ((4, ""), (5, ""), (6, ""), (8, ""), (10, "&shown=true&r_birdsong=10")):
+        page.goto(f"{app_address}/lesson?step={STEPS[number - 1].id}{more}")
+        on_step(page, number)
+        if number == 5:
+            pill(page, STEPS[4].ask.options[0])
+            page.get_by_role("button", name="Reveal", exact=True).click()
+            expect(page.get_by_text("All held-out bags, every cut")).to_be_visible(timeout=30_000)
+        if number == 6:  # its name lies over the bars
+            halo = page.locator(".moving text.note").first.evaluate("text => getComputedStyle(text).paintOrder")
+            assert halo.startswith("stroke")
+        if number == 10:  # where the curves begin, high above chance, and not where they come down to it
+            chance = page.locator(".moving text.note").last.bounding_box()
+            assert chance is not None
+            assert chance["x"] + chance["width"] < PHONE["width"] / 2
+        figures = page.locator(".js-plotly-plot .ytick text, .js-plotly-plot .heatmaplayer image, .moving svg")
+        expect(figures.last).to_be_visible(timeout=30_000)
+        page.wait_for_timeout(500)  # a figure settles its margins after it is drawn
+        assert page.evaluate(TOUCHING) == [], STEPS[number - 1].title
     page.context.close()
 
 

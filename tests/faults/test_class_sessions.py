@@ -12,10 +12,14 @@ import pytest
 
 from bag_generators import InputError
 from elimipl.labels import TISSUE7
-from tests.ui.classroom.a_class import HERE, TEACHER, opened
+from tests.ui.classroom.a_class import HERE, TEACHER, opened, small_pictures
+from ui.classroom import learning
+from ui.classroom.outcome import read_outcome
 from ui.classroom.store.classes import VOTES, ClassStore
 from ui.classroom.store.database import VERSION
-from ui.classroom.store.records import NewPicture
+from ui.classroom.store.records import BegunTraining, NewPicture
+from ui.classroom.tally import tally
+from ui.classroom.worker import ClassTraining, begin
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDENTS, PICTURES = 40, 5
@@ -33,6 +37,23 @@ def vote(student):
 threads = [threading.Thread(target=vote, args=(student,)) for student in range(first, last)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
+"""
+TRAINING = """
+import os, sys, threading
+from pathlib import Path
+from tests.faults.test_class_sessions import begun
+from ui.classroom import learning, worker
+learning.EPOCHS, learning.SEEDS = 3, (0,)
+learn = worker.learn
+def slowly(task, tell):
+    def told(share):
+        if share > 0.5:
+            os.write(1, b"half\\n")
+            threading.Event().wait()
+        return tell(share)
+    return learn(task, told)
+worker.learn = slowly
+begun(Path(sys.argv[1]), 1)[1].join(60)
 """
 
 
@@ -76,6 +97,44 @@ def test_forty_students_at_two_servers_one_of_which_is_killed_and_started_again(
     assert store.count_students(session.id, TEACHER) == STUDENTS
     assert all(ballot.top == ballot.picture for ballot in ballots)
     assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def begun(path: Path, tries: int) -> tuple[ClassStore, ClassTraining]:
+    """A server in which the teacher of the class trains."""
+    store = ClassStore(path)
+    session = store.session_of(TEACHER)
+    counted = tally(store.votes(session.id, TEACHER), len(session.pictures), len(session.label_space))
+    return store, begin(store, session, TEACHER, counted, "row", tries)
+
+
+def test_a_training_cut_off_by_a_kill_gives_the_same_result_in_the_next_server(path, monkeypatch):
+    store = ClassStore(path)
+    store.open_session(TEACHER, TISSUE7, small_pictures(4))
+    session = store.session_of(TEACHER)
+    store.join(session.link_key, "ann", HERE)
+    for picture in range(4):
+        store.vote(session.id, "ann", picture + 1, [picture, 6], picture)
+    store.close()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    killed = subprocess.Popen(
+        [sys.executable, "-c", TRAINING, path], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert killed.stdout.readline() == "half\n"
+    killed.kill()
+    killed.communicate()
+    left = ClassStore(path).session_of(TEACHER)
+    assert (left.training, left.outcome) == (BegunTraining("row", 1), None)
+
+    monkeypatch.setattr(learning, "EPOCHS", 3)
+    monkeypatch.setattr(learning, "SEEDS", (0,))
+    outcomes = []
+    for tries in (left.training.tries + 1, 1):  # begun again, and as if nothing had happened
+        store, run = begun(path, tries)
+        run.join(120)
+        ended = store.session_of(TEACHER)
+        assert ended.training is None
+        outcomes.append(read_outcome(ended.outcome).model_copy(update={"seconds": 0.0}))
+    assert outcomes[0] == outcomes[1]
 
 
 def test_one_student_who_votes_a_thousand_times_is_stopped_in_memory_and_disturbs_nobody(path):

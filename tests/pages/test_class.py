@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from bag_generators import InputError
 from tests.ui.classroom.a_class import HERE, OUTCOME, TEACHER, opened
 from tests.ui.figure_json import drawn_chart
-from ui.classroom import worker
+from ui.classroom import training, worker
 from ui.classroom.store.classes import ClassStore
 from ui.classroom.store.database import VARIABLE
 
@@ -160,10 +160,41 @@ def test_opened_votes_become_sets_figures_models_and_files(path, monkeypatch):
         run.join(60)
     teacher.run()
     assert not teacher.exception
-    assert drawn_chart(teacher, "class-cost-held_out")["data"][0]["y"] == [0.5]
+    assert drawn_chart(teacher, "class-cost-held_out")["data"][0]["x"] == [0.5]
     student = visit("ann", session.link_key)
-    assert drawn_chart(student, "class-cost-held_out")["data"][0]["y"] == [0.5]
+    assert drawn_chart(student, "class-cost-held_out")["data"][0]["x"] == [0.5]
     assert {button.key for button in teacher.get("download_button")} >= {"class-csv", "class-json", "class-bags"}
+
+
+def test_a_training_that_a_restart_cut_off_begins_again_when_the_teacher_is_back(path, monkeypatch):
+    store, session, _ = opened(path, pictures=4)
+    store.join(session.link_key, "ann", HERE)
+    for picture in range(4):
+        store.vote(session.id, "ann", picture + 1, [picture], picture)
+    store.open_votes(session.id, TEACHER, True)
+    trained_with = []
+
+    def learn(task, tell):
+        trained_with.append(task.generator)
+        return OUTCOME
+
+    monkeypatch.setattr(worker, "learn", learn)
+    training._runs.clear()  # as in a server that has just started
+    store.begin_training(session.id, TEACHER, "row", 1)
+    teacher = visit(TEACHER)
+    for run in list(worker._alive):
+        run.join(60)
+    teacher.run()
+    assert not teacher.exception
+    assert "begun again from the start" in said(teacher)
+    assert trained_with == ["row"]
+    assert drawn_chart(teacher, "class-cost-held_out")["data"][0]["x"] == [0.5]
+
+    training._runs.clear()
+    assert "begun again" not in said(visit(TEACHER))
+    store.begin_training(session.id, TEACHER, "row", training.MOST_TRIES)
+    assert "It is not begun again by itself" in said(visit(TEACHER))
+    assert trained_with == ["row"]
 
 
 def test_a_full_disk_is_said_to_student_and_teacher_and_the_page_goes_on(path, monkeypatch):

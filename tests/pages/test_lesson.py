@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.ui.figure_json import drawn_chart
 from ui.lesson.case import FIRST, REAL, make_case
 from ui.lesson.plan import load_lesson
 from ui.lesson.progress import ANSWERS
@@ -253,3 +254,33 @@ def test_a_drawing_in_other_cuts_works_in_every_step_that_shows_the_picture(cut)
         page.button(key=f"go-{step}").click().run()
         looked_at(page)
         assert page.segmented_control(key="cut-widget").value == cut
+
+
+def test_a_real_section_without_a_known_label_is_a_picture_of_the_steps_that_need_no_truth():
+    page = opened(step="labels", field="restained-section")
+    assert not any(chart.key == "lesson-strip" for chart in page.get("plotly_chart"))
+    assert any("Nobody has labelled this picture" in item.value for item in page.markdown)
+    assert any("FHL2" in item.value for item in page.caption)
+    page.pills(key="named-widget").set_value([0, 4, 6]).run()
+    assert any("S = {DEB, NORM, TUM}. You rule out LYM" in item.value for item in page.markdown)
+    strip = drawn_chart(page, "lesson-strip")
+    assert [note["text"] for note in strip["layout"]["annotations"]] == ["?", "not", "not", "not", "?", "not", "?"]
+    predicted(page, "labels")
+    assert "labels" in done(page)
+
+    page.button(key="go-both").click().run()
+    looked_at(page)
+    assert page.button(key="add").disabled
+    _, members, outside, *_ = drawn_chart(page, "lesson-matrices")["data"]
+    assert members["customdata"] == [[1, 0, 0, 0, 1, 0, 1]]
+    assert outside["customdata"] == [[0, 1, 1, 1, 0, 1, 0]]
+    assert "ground truth" not in str(figures(page)["lesson-matrices"])
+    link = page.code[0].value
+    assert "field=restained-section" in link
+    assert "named" not in link
+
+    page.pills(key="named-widget").set_value([]).run()
+    looked_at(page)
+    page.selectbox(key="field-widget").set_value("bag").run()
+    looked_at(page)
+    assert page.button(key="add").disabled is False

@@ -236,6 +236,12 @@ def test_a_registered_loss_and_method_are_offered_and_train():
         METHODS.unregister("Narrow")
 
 
+def test_what_surrounds_the_class_is_said_where_it_is_akin_to_one_or_left_out(page):
+    captions = [caption.value for caption in page.caption]
+    assert any("akin to stroma (STR), which is one of the seven" in caption for caption in captions)
+    assert any("patches of stroma, which is none of their labels here" in caption for caption in captions)
+
+
 def test_what_if_draws_a_curve_at_every_change_and_keeps_the_ones_before(page):
     page.button(key="what_if_start").click().run()
     for r in (1, 4):

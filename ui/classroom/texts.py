@@ -92,6 +92,11 @@ COST_INTRO = (
     "three students only, the most frequent first choice, or no answer at all."
 )
 TRAIN_LABEL, STOP_LABEL = "Train on the class's answers", "Stop"
+BEGUN_AGAIN = "The server was restarted during the training, so it was begun again from the start, with the same seeds."
+CUT_OFF_TOO_OFTEN = (
+    "The training was begun three times and the server ended each time before it was done. It is not begun again by "
+    "itself; the button does so. With another generator it may need less memory."
+)
 ACCURACY_HEADING = "Right on pictures nobody voted on"
 RIGHT_HEADING = "Right among the class's own candidates"
 NOT_MEASURED = {
@@ -275,7 +280,9 @@ def cost_sentences(outcome: Outcome) -> list[str]:
 
 def _points(lost: float) -> str:
     points = round(100 * lost)
-    return f"{points} points of accuracy" if points >= 1 else "no accuracy"
+    if points < 1:
+        return "no accuracy"
+    return f"{points} point{'s' if points > 1 else ''} of accuracy"
 
 
 def winner(picture: int, label: str, weight: float, truth: str | None) -> str:

@@ -6,11 +6,11 @@ from bag_generators import InputError
 from ui.classroom import texts
 from ui.classroom.figures.cost import cost_bars
 from ui.classroom.kept import class_store
-from ui.classroom.learning import DEFAULT_GENERATOR, make_task
-from ui.classroom.outcome import Outcome, read_outcome, write_outcome
+from ui.classroom.learning import DEFAULT_GENERATOR
+from ui.classroom.outcome import Outcome, read_outcome
 from ui.classroom.store.records import ClassSession
 from ui.classroom.tally import Tally
-from ui.classroom.worker import ClassTraining
+from ui.classroom.worker import ClassTraining, begin
 from ui.frame import charts, picker
 from ui.frame.markdown import escape
 from ui.frame.page import show_error
@@ -18,6 +18,7 @@ from ui.frame.palette import current_palette
 from ui.frame.visitor import visitor
 
 POLL_SECONDS = 1.0
+MOST_TRIES = 3  # a training that ends the server, for want of memory, say, must not do so for ever
 MOST_KEPT = 32
 
 
@@ -26,6 +27,13 @@ def show_training(session: ClassSession, counted: Tally) -> str:
     st.subheader(texts.COST_HEADING, anchor=False)
     generator = picker.choose_generator("class_generator", default=DEFAULT_GENERATOR)
     run = _runs().get(session.id)
+    if run is None and session.training is not None:
+        if session.training.tries < MOST_TRIES:
+            _start(session, counted, session.training.generator, session.training.tries + 1)
+        else:
+            st.warning(texts.CUT_OFF_TOO_OFTEN, icon=":material/warning:")
+    if run is not None and run.tries > 1:
+        st.info(texts.BEGUN_AGAIN, icon=":material/restart_alt:")
     if run is not None and run.running:
         st.fragment(_show_progress, run_every=POLL_SECONDS)(run)
     else:
@@ -67,15 +75,9 @@ def show_outcome(session: ClassSession, outcome: Outcome) -> None:
     st.caption(texts.how_trained(outcome))
 
 
-def _start(session: ClassSession, counted: Tally, generator: str) -> None:
-    store, teacher = class_store(), visitor()
+def _start(session: ClassSession, counted: Tally, generator: str, tries: int = 1) -> None:
     try:
-        task = make_task(
-            session.label_space, generator, session.pictures, lambda number: store.picture(session.id, number), counted
-        )
-        run = ClassTraining(
-            task, teacher, lambda outcome: store.keep_outcome(session.id, teacher, write_outcome(outcome))
-        )
+        run = begin(class_store(), session, visitor(), counted, generator, tries)
     except InputError as error:
         show_error(error)
         return

@@ -5,10 +5,15 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 
 from bag_generators import InputError
-from ui.classroom.learning import StoppedError, Task, learn
-from ui.classroom.outcome import Outcome
+from ui.classroom.learning import StoppedError, Task, learn, make_task
+from ui.classroom.outcome import Outcome, write_outcome
+from ui.classroom.store.classes import ClassStore
+from ui.classroom.store.records import ClassSession
+from ui.classroom.tally import Tally
 from ui.frame.log import FAULT, REFUSED, log_event, raised_in
 from ui.train.give_way import GiveWay
 from ui.train.turns import SERVER_LINE
@@ -19,11 +24,18 @@ _alive: "weakref.WeakSet[ClassTraining]" = weakref.WeakSet()
 
 
 class ClassTraining:
-    """One run. `keep` is given what it came to, in the worker's thread, so that nobody has to be there for it."""
+    """One run. `keep` is given what it came to, in the worker's thread, so that nobody has to be there for it.
 
-    def __init__(self, task: Task, owner: str, keep: Callable[[Outcome], None]) -> None:
-        self._task, self._keep = task, keep
-        self._stop = threading.Event()
+    `give_up` is called where it ends without a result by a fault or by somebody's wish, not where the server ends.
+    `tries` says how often it was begun.
+    """
+
+    def __init__(
+        self, task: Task, owner: str, keep: Callable[[Outcome], None], give_up: Callable[[], None], tries: int = 1
+    ) -> None:
+        self._task, self._keep, self._give_up = task, keep, give_up
+        self.tries = tries
+        self._stop, self._unwanted = threading.Event(), False
         self._share = 0.0
         self.error: InputError | None = None
         """Why it ended without a result; None while it runs, after a result, and when it was stopped."""
@@ -48,7 +60,12 @@ class ClassTraining:
         return SERVER_LINE.place(self), SERVER_LINE.waiting()
 
     def stop(self) -> None:
-        """Ask it to end, which it does after the epoch it is in."""
+        """Ask it to end for good, which it does after the epoch it is in."""
+        self._unwanted = True
+        self.cut_off()
+
+    def cut_off(self) -> None:
+        """The same because the server ends; the next one may begin it again."""
         self._stop.set()
         self._thread.join(2.0)
 
@@ -74,6 +91,9 @@ class ClassTraining:
             log_event("class", FAULT, kind=type(error).__name__, where=raised_in(error))
         finally:
             SERVER_LINE.leave(self)
+            if self._unwanted or self.error is not None:
+                with suppress(InputError):  # the class is gone, or another browser has it
+                    self._give_up()
 
     def _tell(self, share: float) -> bool:
         self._share = share
@@ -84,8 +104,30 @@ class ClassTraining:
         return not self._stop.is_set()
 
 
+def begin(
+    store: ClassStore, session: ClassSession, teacher: str, counted: Tally, generator: str, tries: int = 1
+) -> ClassTraining:
+    """Train on a class's answers; the store knows of it until it ends, and with what."""
+    task = make_task(
+        session.label_space, generator, session.pictures, lambda number: store.picture(session.id, number), counted
+    )
+    store.begin_training(session.id, teacher, generator, tries)
+    give_up = partial(store.end_training, session.id, teacher)
+    try:
+        return ClassTraining(
+            task,
+            teacher,
+            lambda outcome: store.keep_outcome(session.id, teacher, write_outcome(outcome)),
+            give_up,
+            tries,
+        )
+    except InputError:
+        give_up()
+        raise
+
+
 @atexit.register
 def _end_all() -> None:
     """Threads that are cut off in torch abort the process."""
     for run in list(_alive):
-        run.stop()
+        run.cut_off()

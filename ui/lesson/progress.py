@@ -12,7 +12,7 @@ from ui.lesson.plan import Step
 
 PARTS = ("steps", "text", "task", "question")
 """What a teacher can hide from whoever follows a link."""
-ANSWERS = ("done", "seen", "marks", "check_marks", "pick", "guess", "shown", "rows")
+ANSWERS = ("done", "seen", "marks", "check_marks", "pick", "guess", "shown", "rows", "named")
 """What a learner did or found out: never part of a link for a class."""
 _FRAME = ("step", "hide", "class")
 _ADDRESS = "lesson-address"

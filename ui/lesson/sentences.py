@@ -100,3 +100,15 @@ def weights_caption(run: BeliefRun, bag: BelievedBag, epoch: int) -> str:
             f"{run.labels[bag.true]}.**"
         )
     return f"{sentence} {RECORDED}: {run.about}"
+
+
+def named_set(candidates: np.ndarray, names: Sequence[str]) -> str:
+    """What a learner finds possible of a picture whose label nobody knows, and what not."""
+    inside = ", ".join(name for name, member in zip(names, candidates, strict=True) if member)
+    outside = ", ".join(name for name, member in zip(names, candidates, strict=True) if not member)
+    return f"Your candidate set S = {{{inside}}}. You rule out {outside or 'nothing'}."
+
+
+def section_caption(credit: str) -> str:
+    """What a re-stained picture is, and whose."""
+    return f"The picture: real colon tissue in computed H&E colours. {credit}"

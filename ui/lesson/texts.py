@@ -65,6 +65,14 @@ CONDITION = {
     "drawn": "This drawing meets the paper's condition: around the class there is fat only, so **no instance is of a "
     "false positive label**.",
 }
+FIELD_LABEL, FIELD_OWN_BAG = "Picture", "Your bag"
+NAMED_LABEL = "Which labels do you find possible?"
+NAME_SOME = "Tick every label that you would not rule out: those are S, all others S̄."
+UNKNOWN_TRUTH = (
+    "Nobody has labelled this picture. Which candidate is true, if any, stays unknown, and so does whether it meets "
+    "the paper's condition. A learning machine is given no more than this."
+)
+SECTION_ALT = "Real colon tissue, re-stained, in instances of which nothing is known."
 
 SOURCE_LABEL = "Bags"
 SOURCE_TITLES = {"tissue": "Tissue", "digits": "Digits, as in the paper's Figure 5"}

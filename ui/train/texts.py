@@ -22,8 +22,9 @@ DATA_TITLES = {
 DATA_NAMES = {"phantoms": "drawn phantoms", "digits": "digits", "tissue7": "tissue tiles"}
 """In the name of a run and of its results."""
 DATA_ABOUT = {
-    "phantoms": "Drawings of seven tissues. The true instances of every bag are known. A model of drawings can't judge "
-    "real tissue, and says so.",
+    "phantoms": "Drawings of seven tissues. The true instances of every bag are known. Around the class all show loose "
+    "tissue, akin to stroma (STR), which is one of the seven. A model of drawings can't judge real tissue, and says "
+    "so.",
     "digits": "Handwritten digits: a bag holds two of an even digit among odd ones. The true instances are known.",
     "tissue7": "Features of 128 real tiles (CC BY 4.0), each in four mirrored and turned copies that stay together.",
     "own": "A .zip of class folders with pictures, or a bag file (.safetensors) made by “python -m elimipl bags”.",
@@ -81,9 +82,9 @@ PACE_HELP = "So that one can follow the curves. Off: as fast as the computer can
 WHAT_IF_HEADING = "What if the bags were different?"
 WHAT_IF_ABOUT = (
     "Composed bags of real tissue: Deep features of tiles of six tissues, each bag with patches of one tile among "
-    "patches of stroma, which here carries no class. A small network (l = 32, 30 epochs, a few seconds) learns from "
-    "candidate sets with the method chosen beside and is measured on bags of other tiles. One seed: small differences "
-    "mean nothing."
+    "patches of stroma, which is none of their labels here. A small network (l = 32, 30 epochs, a few seconds) learns "
+    "from candidate sets with the method chosen beside and is measured on bags of other tiles. One seed: small "
+    "differences mean nothing."
 )
 SIZE_LABEL = "Patches in a bag"
 SHARE_LABEL = "Share that carries the class"

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tests.ui.classroom.a_class import OUTCOME
+from ui.classroom import texts
 from ui.classroom.figures.bars import answer_bars, vote_bars
 from ui.classroom.figures.confusion import confusion_map
 from ui.classroom.figures.cost import cost_bars
+from ui.classroom.outcome import Fit
 from ui.frame.palette import DARK, LIGHT
 
 STRANGE = ["<b>one</b>", "a&b %{y}", "<a href='http://example.org'>three</a>"]
@@ -44,4 +46,23 @@ def test_labels_that_nobody_saw_a_picture_of_have_no_row():
 
 def test_what_was_not_measured_has_no_bar():
     bars = [trace for trace in cost_bars(OUTCOME, "held_out", LIGHT).data if trace.type == "bar"]
-    assert [list(bar.y) for bar in bars] == [[0.5], []]
+    assert [list(bar.x) for bar in bars] == [[0.5], []]
+
+
+def test_numbers_and_names_have_room_on_a_phone():
+    """Below bars of equal width side by side they touched at 390 px."""
+    figure = cost_bars(OUTCOME, "held_out", LIGHT)
+    (numbers,) = (one for one in figure.data if one.type == "scatter" and one.mode == "text" and one.text)
+    assert numbers.text == ("50%",)
+    assert numbers.x[0] > 1  # beyond every bar, each in a line of its own
+    assert figure.data[0].orientation == "h"
+    assert numbers.x[0] < figure.layout.xaxis.range[1]
+    assert answer_bars([1] * 28, 1, LIGHT).layout.xaxis.nticks <= 16
+
+
+@pytest.mark.parametrize(("lost", "said"), [(0.004, "no accuracy"), (0.01, "1 point of"), (0.02, "2 points of")])
+def test_the_cost_is_said_in_words(lost, said):
+    fits = [Fit(method="elimipl", arm=arm, held_out=(0.5 - less,), disambiguation=()) for arm, less in
+            (("truth", 0.0), ("class", lost))]  # fmt: skip
+    (sentence,) = texts.cost_sentences(OUTCOME.model_copy(update={"fits": tuple(fits)}))
+    assert said in sentence

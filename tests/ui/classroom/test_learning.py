@@ -108,8 +108,8 @@ def quick_learn(task, tell):
 
 def test_a_run_keeps_its_outcome_or_says_why_not(monkeypatch):
     monkeypatch.setattr(worker, "learn", quick_learn)
-    kept = []
-    run = ClassTraining(task_of(), "teacher", kept.append)
+    kept, given_up = [], []
+    run = ClassTraining(task_of(), "teacher", kept.append, lambda: given_up.append("kept"))
     run.join(60)
     assert (len(kept), run.error, run.share) == (1, None, 1.0)
     assert kept[0].seconds > 0
@@ -117,12 +117,13 @@ def test_a_run_keeps_its_outcome_or_says_why_not(monkeypatch):
     def refuse(outcome):
         raise InputError("This class is over.", "Ask for a new one.")
 
-    refused = ClassTraining(task_of(), "teacher", refuse)
+    refused = ClassTraining(task_of(), "teacher", refuse, lambda: given_up.append("refused"))
     refused.join(60)
     assert "This class is over" in str(refused.error)
-    broken = ClassTraining(task_of(), "teacher", lambda outcome: 1 / 0)
+    broken = ClassTraining(task_of(), "teacher", lambda outcome: 1 / 0, lambda: given_up.append("broken"))
     broken.join(60)
     assert "a fault of the program" in str(broken.error)
+    assert given_up == ["refused", "broken"]
 
 
 def test_a_run_stands_in_the_line_of_all_trainings_and_stops_there(monkeypatch):
@@ -130,16 +131,16 @@ def test_a_run_stands_in_the_line_of_all_trainings_and_stops_there(monkeypatch):
     line, others = Turns(at_once=1), object()
     monkeypatch.setattr(worker, "SERVER_LINE", line)
     line.join(others, "somebody else")
-    kept = []
-    run = ClassTraining(task_of(), "teacher", kept.append)
+    kept, given_up = [], []
+    run = ClassTraining(task_of(), "teacher", kept.append, lambda: given_up.append("stopped"))
     assert run.place == (1, 1)
     run.stop()
     run.join(60)
     assert (kept, run.error, run.running) == ([], None, False)
-    again = ClassTraining(task_of(), "teacher", kept.append)
+    again = ClassTraining(task_of(), "teacher", kept.append, lambda: given_up.append("again"))
     line.leave(others)
     again.join(60)
-    assert len(kept) == 1
+    assert (len(kept), given_up) == (1, ["stopped"])
 
 
 def test_composed_fields_hold_patches_of_the_class_among_others():

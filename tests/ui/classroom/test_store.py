@@ -69,6 +69,8 @@ def test_nobody_sees_votes_before_the_teacher_opens_them(path):
 TEACHER_ONLY = [
     lambda store, session, who: store.open_votes(session, who, True),
     lambda store, session, who: store.let_join(session, who, False),
+    lambda store, session, who: store.begin_training(session, who, "row", 1),
+    lambda store, session, who: store.end_training(session, who),
     lambda store, session, who: store.keep_outcome(session, who, "{}"),
     lambda store, session, who: store.votes(session, who),
     lambda store, session, who: store.count_students(session, who),

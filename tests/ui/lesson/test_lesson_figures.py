@@ -8,7 +8,7 @@ from elimipl.labels import TISSUE7
 from elimipl.model.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
 from ui.frame.palette import DARK, LIGHT
 from ui.lesson.downhill import STEP_SIZE, descend, gradients, walk
-from ui.lesson.figures.contrast import contrast_figure
+from ui.lesson.figures.contrast import CHANCE, contrast_figure
 from ui.lesson.figures.digits import digit_row
 from ui.lesson.figures.label_matrices import CANDIDATE, MEANINGS, TRUE, label_matrices, label_parts, label_strip
 from ui.lesson.recorded import ATTENTION_FILE, RECORDED_FILE, attention_runs, recorded_runs
@@ -50,6 +50,15 @@ def test_the_signs_stand_in_the_middle_of_the_gaps_between_the_matrices(bags):
         assert sign.xanchor == "center"  # “auto” hangs it on one side
         assert sign.x == pytest.approx((before[1] + after[0]) / 2)
         assert 450 * (after[0] - before[1]) > 30  # px at 900 px with the sidebar: room for a sign
+
+
+def test_names_below_the_matrices_thin_out_where_they_would_touch(bags):
+    """Plotly does so on an axis of categories that gives no ticks; the cells must be placed by those, too."""
+    figure = label_matrices(*bags, TISSUE7.names, [f"row {i}" for i in range(6)], LIGHT)
+    for axis in (figure.layout.xaxis, figure.layout.xaxis4):
+        assert (axis.type, axis.tickvals) == ("category", None)
+        assert [axis.labelalias[str(place)] for place in figure.data[0].x] == list(TISSUE7.names)
+    assert figure.layout.margin.t >= 4 * 20  # px: three lines of the legend and the names of the matrices
 
 
 def test_a_machine_sees_only_candidates_and_the_rest(bags):
@@ -183,7 +192,11 @@ def test_the_contrast_covers_every_cut_and_all_held_out_bags():
             assert len(model.auroc) == len(model.accuracy) == 5
             assert model.deciles[0] <= np.mean(model.auroc) <= model.deciles[-1]
     figure = contrast_figure(rows, {"plain": "plain", "composed": "composed"}, DARK)
-    assert sum(trace.mode == "markers+text" for trace in figure.data) == 2
+    numbered = [trace for trace in figure.data if trace.mode == "markers+text"]
+    assert len(numbered) == 2
+    for trace in numbered:  # on a phone the line of chance ran through the numbers
+        for auroc, position in zip(trace.x, trace.textposition, strict=True):
+            assert abs(auroc - CHANCE) >= 0.1 or position.endswith("left" if auroc < CHANCE else "right")
 
 
 def test_recordings_say_what_they_were_made_of_and_are_small():

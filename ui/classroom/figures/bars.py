@@ -8,6 +8,8 @@ from ui.classroom import texts
 from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
 
+MOST_NUMBERS = 16  # below the bars; on a phone more would touch
+
 
 def vote_bars(
     named: Sequence[int], first: Sequence[int], answers: int, labels: Sequence[str], palette: Palette, truth: int = -1
@@ -36,7 +38,9 @@ def vote_bars(
             font={"color": palette.muted, "size": 12},
         )  # fmt: skip
     figure.update_xaxes(range=[0, max(answers, 3)], dtick=max(1, answers // 6), fixedrange=True)
-    figure.update_yaxes(tickvals=rows, ticktext=ticks, autorange="reversed", showgrid=False, fixedrange=True)
+    figure.update_yaxes(
+        tickvals=rows, ticktext=ticks, autorange="reversed", showgrid=False, fixedrange=True, ticklabelstandoff=4
+    )
     return figure.update_layout(
         barmode="overlay", height=90 + 40 * len(labels), margin={"t": 50}, legend={"y": 1.08, "yanchor": "bottom"}
     )
@@ -48,6 +52,6 @@ def answer_bars(answers: Sequence[int], students: int, palette: Palette) -> go.F
     figure = go.Figure(
         go.Bar(x=numbers, y=list(answers), marker={"color": palette.non_candidate}, hovertemplate="%{y}<extra></extra>")
     )
-    figure.update_xaxes(tickvals=numbers, title=texts.PICTURE_LABEL, fixedrange=True)
+    figure.update_xaxes(type="category", nticks=MOST_NUMBERS, title=texts.PICTURE_LABEL, fixedrange=True)
     figure.update_yaxes(range=[0, max(students, 3)], fixedrange=True)
     return figure.update_layout(height=220)

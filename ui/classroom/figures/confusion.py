@@ -33,6 +33,10 @@ def confusion_map(shares: np.ndarray, names: Sequence[str], palette: Palette) ->
     )
     figure.update_xaxes(tickvals=list(range(len(names))), ticktext=ticks, side="top", showgrid=False)
     figure.update_yaxes(
-        tickvals=list(range(len(rows))), ticktext=[ticks[row] for row in rows], autorange="reversed", showgrid=False
+        tickvals=list(range(len(rows))),
+        ticktext=[ticks[row] for row in rows],
+        autorange="reversed",
+        showgrid=False,
+        ticklabelstandoff=4,
     )
     return figure.update_layout(height=70 + 38 * max(len(rows), 2), margin={"t": 40, "b": 10})

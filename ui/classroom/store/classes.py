@@ -107,20 +107,28 @@ class ClassStore:
     def renew_key(self, session: int, teacher: str) -> str:
         """Another key to come back with; the one before is worth nothing any more."""
         key = new_key()
-        self._set(session, teacher, "return_key", digest("key", key))
+        self._set(session, teacher, return_key=digest("key", key))
         return key
 
     def open_votes(self, session: int, teacher: str, opened: bool) -> None:
         """End voting and let everybody see all votes, or go on voting."""
-        self._set(session, teacher, "opened", int(opened))
+        self._set(session, teacher, opened=int(opened))
 
     def let_join(self, session: int, teacher: str, joining: bool) -> None:
         """Whether further students may join."""
-        self._set(session, teacher, "joining", int(joining))
+        self._set(session, teacher, joining=int(joining))
+
+    def begin_training(self, session: int, teacher: str, generator: str, tries: int) -> None:
+        """Note that a training has begun, so that the next server knows of it if this one does not see its end."""
+        self._set(session, teacher, training=generator, tries=tries)
+
+    def end_training(self, session: int, teacher: str) -> None:
+        """It was stopped or failed: nobody is to begin it again."""
+        self._set(session, teacher, training=None)
 
     def keep_outcome(self, session: int, teacher: str, outcome: str) -> None:
-        """What training came to, as JSON."""
-        self._set(session, teacher, "outcome", outcome)
+        """What training came to, as JSON; with it the training has ended."""
+        self._set(session, teacher, outcome=outcome, training=None)
 
     def delete(self, session: int, teacher: str) -> None:
         """Forget a class: pictures, students, votes, results."""
@@ -238,10 +246,11 @@ class ClassStore:
         if not is_same(self._row(db, session)["teacher"], digest("teacher", teacher)):
             raise InputError(*_NO_TEACHER)
 
-    def _set(self, session: int, teacher: str, column: str, value: int | str | bytes) -> None:
+    def _set(self, session: int, teacher: str, **columns: int | str | bytes | None) -> None:
         with self._database.writing("The change") as db:
             self._as_teacher(db, session, teacher)
-            db.execute(f"UPDATE session SET {column} = ? WHERE id = ?", (value, session))
+            changes = ", ".join(f"{column} = ?" for column in columns)
+            db.execute(f"UPDATE session SET {changes} WHERE id = ?", (*columns.values(), session))
 
     def _found(self, entered: str, address: str) -> sqlite3.Row:
         """By link key, which nobody can guess, at any time; by code unless too many wrong ones came from there.

@@ -16,7 +16,7 @@ from pathlib import Path
 from bag_generators import InputError
 
 VARIABLE = "ELIMIPL_CLASSES"
-VERSION = 1
+VERSION = 2
 PATIENCE = 10.0  # seconds to wait for another server that is writing
 
 _TABLES = """
@@ -31,7 +31,9 @@ CREATE TABLE session (
     label_space TEXT NOT NULL,
     opened INTEGER NOT NULL DEFAULT 0,
     joining INTEGER NOT NULL DEFAULT 1,
-    outcome TEXT
+    outcome TEXT,
+    training TEXT,
+    tries INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE picture (
     session INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
@@ -58,6 +60,10 @@ CREATE TABLE vote (
     top INTEGER NOT NULL,
     PRIMARY KEY (session, student, picture)
 );
+"""
+_SINCE_VERSION_1 = """
+ALTER TABLE session ADD COLUMN training TEXT;
+ALTER TABLE session ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
 """
 
 
@@ -150,17 +156,17 @@ class Database:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables unless another server has just made them."""
+    """Make the tables, or give those of the version before what they lack, unless another server has just done so."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, VERSION):
+        if version not in (0, 1, VERSION):
             raise InputError(
                 "The file of class sessions was made by another version of the app.",
                 f"Move it away, or name another file with {VARIABLE}.",
             )
-        if version == 0:
-            for statement in _TABLES.split(";"):
+        if version != VERSION:
+            for statement in (_SINCE_VERSION_1 if version == 1 else _TABLES).split(";"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")

@@ -36,6 +36,14 @@ class PictureFacts:
 
 
 @dataclass(frozen=True)
+class BegunTraining:
+    """A training that has begun and not ended: the generator of its bags, and how often it was begun."""
+
+    generator: str
+    tries: int
+
+
+@dataclass(frozen=True)
 class ClassSession:
     """One class and its pictures. `opened`: voting is over and everybody may see all votes."""
 
@@ -49,6 +57,7 @@ class ClassSession:
     joining: bool
     outcome: str | None
     """What training came to, as JSON."""
+    training: BegunTraining | None
     pictures: tuple[PictureFacts, ...]
 
     def truths(self) -> list[int | None]:
@@ -81,6 +90,7 @@ def as_session(connection: sqlite3.Connection, row: sqlite3.Row) -> ClassSession
         bool(row["opened"]),
         bool(row["joining"]),
         row["outcome"],
+        None if row["training"] is None else BegunTraining(row["training"], row["tries"]),
         tuple(PictureFacts(*picture) for picture in pictures),
     )
 

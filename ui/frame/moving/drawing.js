@@ -53,7 +53,7 @@ function drawColumns(panel, at, width, colours, chosen) {
   });
   if (panel.line !== null) {
     svg.append(shape("line", { x1: left, x2: width, y1: y(panel.line), y2: y(panel.line), stroke: colours.text, "stroke-dasharray": "2 4", "stroke-width": 1.6, class: "even" }));
-    svg.append(shape("text", { x: width - 3, y: y(panel.line) - 5, class: "tick", "text-anchor": "end" }, panel.line_name));
+    svg.append(shape("text", { x: width - 3, y: y(panel.line) - 5, class: "tick note", "text-anchor": "end" }, panel.line_name));
   }
   svg.append(shape("text", { x: (left + width) / 2, y: height - 4, class: "tick", "text-anchor": "middle" }, panel.axis));
   return svg;
@@ -62,14 +62,14 @@ function drawColumns(panel, at, width, colours, chosen) {
 function drawLines(panel, at, width, colours) {
   const { x: places, series, height, highest } = panel;
   const svg = canvas(width, height);
-  const [left, bottom, right] = [46, height - 36, width - 12];
+  const [left, bottom, right] = [50, height - 36, width - 12];
   const [low, high] = [Math.min(...places), Math.max(...places)];
   const x = (value) => left + ((right - left) * (value - low)) / (high - low || 1);
   const y = (value) => bottom - ((bottom - 10) * value) / (1.02 * highest);
   for (const share of [0, 0.25, 0.5, 0.75, 1]) {
     const value = share * highest;
     svg.append(shape("line", { x1: left, x2: right, y1: y(value), y2: y(value), stroke: colours.grid }));
-    svg.append(shape("text", { x: left - 6, y: y(value) + 4, class: "tick", "text-anchor": "end" }, panel.percent ? `${100 * value}%` : value.toFixed(2)));
+    svg.append(shape("text", { x: left - 10, y: y(value) + 4, class: "tick", "text-anchor": "end" }, panel.percent ? `${100 * value}%` : value.toFixed(2)));
   }
   const every = Math.ceil(places.length / 7);
   places.forEach((place, i) => i % every === 0 && svg.append(shape("text", { x: x(place), y: bottom + 15, class: "tick", "text-anchor": "middle" }, `${place}`)));
@@ -77,7 +77,7 @@ function drawLines(panel, at, width, colours) {
   svg.append(shape("line", { x1: x(places[at]), x2: x(places[at]), y1: 6, y2: bottom, stroke: colours.muted, "stroke-dasharray": "3 3", class: "here" }));
   if (panel.level !== null) {
     svg.append(shape("line", { x1: left, x2: right, y1: y(panel.level), y2: y(panel.level), stroke: colours.text, "stroke-dasharray": "2 4" }));
-    svg.append(shape("text", { x: right, y: y(panel.level) - 5, class: "tick", "text-anchor": "end" }, panel.level_name));
+    svg.append(shape("text", { x: left + 8, y: y(panel.level) - 5, class: "tick note" }, panel.level_name));
   }
   for (const one of series) {
     const points = one.values.map((value, i) => (value === null ? null : [x(places[i]), y(value), i]));

@@ -8,14 +8,15 @@ import plotly.graph_objects as go
 from ui.frame.palette import Palette
 from ui.lesson.recorded import Contrast, ContrastedModel
 
-CHANCE = 0.5
+CHANCE, NEAR_CHANCE = 0.5, 0.1
+ROW_HEIGHT = 58  # two dots, a number above and one below
 
 
 def contrast_figure(rows: Mapping[str, Contrast], titles: Mapping[str, str], palette: Palette) -> go.Figure:
     """Dots: mean over the seeds; thick lines: lowest to highest seed; thin lines: the middle 80 % of all bags."""
     figure = go.Figure()
     names = list(rows)
-    looks = {"plain": (palette.non_candidate, 0.16), "composed": (palette.chosen, -0.16)}
+    looks = {"plain": (palette.non_candidate, 0.13), "composed": (palette.chosen, -0.13)}
     for model, (colour, shift) in looks.items():
         found: list[ContrastedModel] = [getattr(row, model) for row in rows.values()]
         means = [float(np.mean(one.auroc)) for one in found]
@@ -31,7 +32,7 @@ def contrast_figure(rows: Mapping[str, Contrast], titles: Mapping[str, str], pal
             y=places,
             mode="markers+text",
             text=[f"{mean:.2f}" for mean in means],
-            textposition="top center" if shift > 0 else "bottom center",
+            textposition=[f"{'top' if shift > 0 else 'bottom'} {_beside_chance(mean)}" for mean in means],
             textfont={"size": 11},
             marker={"color": colour, "size": 11, "line": {"color": palette.text, "width": 1}},
             name=titles[model],
@@ -39,9 +40,21 @@ def contrast_figure(rows: Mapping[str, Contrast], titles: Mapping[str, str], pal
             hovertemplate="AUROC %{x:.2f}; accuracy on plain bags %{customdata[0]:.2f}, on composed bags "
             "%{customdata[1]:.2f}<extra></extra>",
         )
-    figure.add_vline(x=CHANCE, line={"color": palette.text, "dash": "dot"}, annotation={"text": "chance", "yshift": 4})
+    figure.add_vline(
+        x=CHANCE,
+        line={"color": palette.text, "dash": "dot"},
+        annotation_text="chance",
+        annotation_position="bottom left",
+    )
     figure.update_xaxes(title="AUROC of the attention", range=[0, 1.03])
     figure.update_yaxes(
         tickvals=list(range(len(names))), ticktext=names, range=[len(names) - 0.4, -0.6], showgrid=False
     )
-    return figure.update_layout(height=110 + 52 * len(names), showlegend=True)
+    return figure.update_layout(height=110 + ROW_HEIGHT * len(names), showlegend=True)
+
+
+def _beside_chance(mean: float) -> str:
+    """Where a number stands, so that the line of chance does not run through it on a phone."""
+    if abs(mean - CHANCE) >= NEAR_CHANCE:
+        return "center"
+    return "left" if mean < CHANCE else "right"

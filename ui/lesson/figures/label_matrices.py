@@ -10,7 +10,7 @@ from ui.frame.palette import Palette
 
 ZERO, TRUE, FALSE_POSITIVE, NON_CANDIDATE, CANDIDATE = range(5)
 MEANINGS = ("zero entry", "ground truth", "false positive", "non-candidate", "candidate, true or false")
-ROW_HEIGHT, FRAME_HEIGHT = 30, 130
+ROW_HEIGHT, FRAME_HEIGHT = 30, 180  # px; on a phone the legend takes three lines
 SIGN_SHARE = 0.09  # of the width, for “=” and “+” between the matrices
 
 
@@ -80,12 +80,16 @@ def label_matrices(
             )  # fmt: skip
     _add_legend(figure, sorted({int(code) for _, _, codes in parts for code in codes.ravel()}), palette)
     figure.update_xaxes(
-        tickvals=list(range(len(names))), ticktext=list(names), tickangle=-90, showgrid=False, tickfont={"size": 11}
+        type="category",  # on a phone Plotly then leaves out every second name, so that none touches the next
+        labelalias={str(number): name for number, name in enumerate(names)},
+        tickangle=-90,
+        showgrid=False,
+        tickfont={"size": 10},
     )
-    figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=list(rows), autorange="reversed", showgrid=False)
-    return _with_legend_on_top(figure, FRAME_HEIGHT + 30 + ROW_HEIGHT * len(rows)).update_layout(
-        margin={"t": 70, "b": 55}
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=list(rows), autorange="reversed", showgrid=False, ticklabelstandoff=4
     )
+    return _with_legend_on_top(figure, FRAME_HEIGHT + ROW_HEIGHT * len(rows)).update_layout(margin={"t": 90, "b": 55})
 
 
 def _codes(false_positives: np.ndarray, true: np.ndarray, hidden: bool) -> np.ndarray:
@@ -111,6 +115,7 @@ def _cells(
         for row, line in zip(rows, codes, strict=True)
     ]
     return go.Heatmap(
+        x=list(range(len(names))),
         z=codes,
         zmin=-0.5,
         zmax=len(colours) - 0.5,

@@ -14,6 +14,7 @@ from ui.lesson import kept, texts
 from ui.lesson.case import NUMBERS, VARIANTS, Case, number_choice
 from ui.lesson.figures.label_matrices import label_matrices, label_strip
 from ui.lesson.figures.marked_instances import marked_picture
+from ui.lesson.section import choose_section, name_candidates, show_origin
 from ui.lesson.steps.labels import HIGHEST_DRAW, choose_candidates, draw_choice
 
 MOST_ROWS = 8
@@ -27,37 +28,51 @@ def show(case: Case) -> dict[str, Any]:
     rows_kept = _rows()
     left, right = st.columns([1, 2], gap="large")
     with right:
-        r, candidates = choose_candidates(case)
-        as_machine = kept.show_switch("as_machine", texts.AS_MACHINE_LABEL)
-        charts.show(
-            label_strip(case.true_index, candidates, case.labels.names, palette, as_machine),
-            "lesson-strip",
-            texts.strip_alt(candidates, case.labels.names, None if as_machine else case.label),
-        )
+        section = choose_section()
+        if section is None:
+            r, candidates = choose_candidates(case)
+            as_machine = kept.show_switch("as_machine", texts.AS_MACHINE_LABEL)
+        else:
+            r, candidates, as_machine = 0, name_candidates(case.labels.names), True
+            st.markdown(texts.UNKNOWN_TRUTH)
+        if candidates.any():
+            charts.show(
+                label_strip(case.true_index, candidates, case.labels.names, palette, as_machine),
+                "lesson-strip",
+                texts.strip_alt(candidates, case.labels.names, None if as_machine else case.label),
+            )
         with st.container(horizontal=True):
-            st.button(texts.ADD_LABEL, key="add", icon=":material/add:", on_click=_add, args=(case.number, r))
+            st.button(
+                texts.ADD_LABEL, key="add", icon=":material/add:", on_click=_add, args=(case.number, r),
+                disabled=section is not None,
+            )  # fmt: skip
             st.button(
                 texts.CLEAR_LABEL, key="clear", icon=":material/delete:", on_click=_clear,
                 disabled=not rows_kept.value(),
             )  # fmt: skip
     with left:
-        figure = marked_picture(case.image, case.bag, palette).update_layout(height=300)
-        charts.show(figure, "lesson-bag", texts.bag_alt(case.label, len(case.bag), True))
+        shown = case if section is None else section
+        figure = marked_picture(shown.image, shown.bag, palette).update_layout(height=300)
+        said = texts.bag_alt(case.label, len(case.bag), True) if section is None else texts.SECTION_ALT
+        charts.show(figure, "lesson-bag", said)
     before = [(_true(number), _candidates(number, r, draw, len(case.labels))) for number, r, draw in rows_kept.value()]
-    rows = [*before, (case.true_index, candidates)]
-    charts.show(
-        label_matrices(
-            np.array([true for true, _ in rows]),
-            np.array([members for _, members in rows]),
-            case.labels.names,
-            [texts.row_name(row, len(rows)) for row in range(len(rows))],
-            palette,
-            as_machine,
-        ),
-        "lesson-matrices",
-        texts.matrices_alt(len(rows), as_machine),
-    )
-    st.caption(texts.sparse_caption(rows_count=len(rows), classes=len(case.labels)))
+    rows = [*before, (case.true_index, candidates)] if candidates.any() else before
+    if rows:
+        charts.show(
+            label_matrices(
+                np.array([true for true, _ in rows]),
+                np.array([members for _, members in rows]),
+                case.labels.names,
+                [texts.row_name(row, len(before) + 1) for row in range(len(rows))],
+                palette,
+                as_machine,
+            ),
+            "lesson-matrices",
+            texts.matrices_alt(len(rows), as_machine),
+        )
+        st.caption(texts.sparse_caption(rows_count=len(rows), classes=len(case.labels)))
+    if section is not None:
+        show_origin(section)
     return {"rows": len(rows), "as_machine": as_machine}
 
 

@@ -7,10 +7,11 @@ import streamlit as st
 
 from ui.frame import charts
 from ui.frame.palette import current_palette
-from ui.lesson import kept, texts
+from ui.lesson import kept, sentences, texts
 from ui.lesson.case import Case, candidates_of
 from ui.lesson.figures.label_matrices import label_strip
 from ui.lesson.figures.marked_instances import marked_picture
+from ui.lesson.section import choose_section, name_candidates, show_origin
 
 FEWEST_FALSE = 2
 HIGHEST_DRAW = 999
@@ -19,18 +20,28 @@ HIGHEST_DRAW = 999
 def show(case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 1.5], gap="large")
     with right:
-        r, candidates = choose_candidates(case)
-        hidden = kept.show_switch("hide_true", texts.HIDE_TRUE_LABEL)
-        charts.show(
-            label_strip(case.true_index, candidates, case.labels.names, current_palette(), hidden),
-            "lesson-strip",
-            texts.strip_alt(candidates, case.labels.names, None if hidden else case.label),
-        )
-        st.markdown(texts.candidate_set(candidates, case.labels.names))
-        st.markdown(texts.CONDITION[case.kind])
+        section = choose_section()
+        if section is None:
+            r, candidates = choose_candidates(case)
+            hidden = kept.show_switch("hide_true", texts.HIDE_TRUE_LABEL)
+        else:
+            candidates, hidden = name_candidates(case.labels.names), True
+            r = max(0, int(candidates.sum()) - 1)
+        if candidates.any():
+            charts.show(
+                label_strip(case.true_index, candidates, case.labels.names, current_palette(), hidden),
+                "lesson-strip",
+                texts.strip_alt(candidates, case.labels.names, None if hidden else case.label),
+            )
+            say = texts.candidate_set if section is None else sentences.named_set
+            st.markdown(say(candidates, case.labels.names))
+        st.markdown(texts.CONDITION[case.kind] if section is None else texts.UNKNOWN_TRUTH)
     with left:
-        figure = marked_picture(case.image, case.bag, current_palette(), outlined=False).update_layout(height=300)
+        shown = case if section is None else section
+        figure = marked_picture(shown.image, shown.bag, current_palette(), outlined=False).update_layout(height=300)
         charts.show(figure, "lesson-whole", texts.WHOLE_ALT)
+    if section is not None:
+        show_origin(section)
     return {"r": r, "hidden_true": hidden}
 
 

@@ -1,0 +1,112 @@
+"""A training that the end of the server cuts off is known to the next server; one that ended itself is not."""
+
+import sqlite3
+
+import pytest
+
+from bag_generators import InputError
+from tests.ui.classroom.a_class import HERE, OUTCOME, TEACHER, opened
+from ui.classroom import worker
+from ui.classroom.learning import StoppedError
+from ui.classroom.outcome import read_outcome
+from ui.classroom.store.classes import ClassStore
+from ui.classroom.store.database import VERSION
+from ui.classroom.store.records import BegunTraining
+from ui.classroom.tally import tally
+from ui.classroom.worker import begin
+from ui.train.turns import Turns
+
+PICTURES = 5
+
+
+def endless(task, tell):
+    """Learns until somebody ends it."""
+    while tell(0.5):
+        pass
+    raise StoppedError
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "classes.sqlite3"
+    store, session, _ = opened(path, PICTURES)
+    store.join(session.link_key, "ann", HERE)
+    for picture in range(PICTURES):
+        store.vote(session.id, "ann", picture + 1, [picture, 6], picture)
+    store.close()
+    return path
+
+
+def begun(path, tries=1):
+    """A server with that file, in which the teacher trains."""
+    store = ClassStore(path)
+    session = store.session_of(TEACHER)
+    counted = tally(store.votes(session.id, TEACHER), PICTURES, len(session.label_space))
+    return store, begin(store, session, TEACHER, counted, "row", tries)
+
+
+def training_in(path):
+    return ClassStore(path).session_of(TEACHER).training
+
+
+def test_the_next_server_knows_of_a_training_and_forgets_it_with_its_result(path, monkeypatch):
+    monkeypatch.setattr(worker, "learn", endless)
+    store, run = begun(path)
+    worker._end_all()  # the server ends
+    run.join(60)
+    store.close()
+    assert (run.running, run.error) == (False, None)
+    assert training_in(path) == BegunTraining("row", 1)
+
+    monkeypatch.setattr(worker, "learn", lambda task, tell: OUTCOME)
+    store, again = begun(path, tries=2)
+    again.join(60)
+    session = store.session_of(TEACHER)
+    assert session.training is None
+    assert read_outcome(session.outcome).fits == OUTCOME.fits
+
+
+def test_what_the_teacher_stopped_is_not_begun_again(path, monkeypatch):
+    monkeypatch.setattr(worker, "learn", endless)
+    _, run = begun(path)
+    assert training_in(path) == BegunTraining("row", 1)
+    run.stop()
+    run.join(60)
+    assert training_in(path) is None
+
+
+def test_what_failed_or_never_stood_in_line_is_not_begun_again(path, monkeypatch):
+    monkeypatch.setattr(worker, "learn", lambda task, tell: 1 / 0)
+    _, run = begun(path)
+    run.join(60)
+    assert run.error is not None
+    assert training_in(path) is None
+    monkeypatch.setattr(worker, "SERVER_LINE", Turns(most=0))
+    with pytest.raises(InputError, match="wait for their turn"):
+        begun(path)
+    assert training_in(path) is None
+
+
+def test_a_class_that_is_deleted_meanwhile_ends_its_training_quietly(path, monkeypatch):
+    monkeypatch.setattr(worker, "learn", endless)
+    store, run = begun(path)
+    store.delete(store.session_of(TEACHER).id, TEACHER)
+    run.stop()
+    run.join(60)
+    assert (run.running, run.error) == (False, None)
+
+
+def test_a_file_of_the_version_before_keeps_its_class(path):
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE session DROP COLUMN training")
+    connection.execute("ALTER TABLE session DROP COLUMN tries")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    store = ClassStore(path)
+    session = store.session_of(TEACHER)
+    assert session.training is None
+    assert len(store.votes(session.id, TEACHER)) == PICTURES
+    store.begin_training(session.id, TEACHER, "sbn", 3)
+    store.close()
+    assert training_in(path) == BegunTraining("sbn", 3)
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (VERSION,)
