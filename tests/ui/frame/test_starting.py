@@ -1,8 +1,8 @@
-"""What is done before the first visitor comes, and that nothing of it needs what is not installed."""
+"""What is done before the first visitor comes, also where a library is missing."""
 
 import asyncio
+import builtins
 import runpy
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from streamlit import net_util
 from streamlit.web.server.starlette import starlette_websocket
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from ui.frame import starting
+from ui.frame.starting import starting
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -30,32 +30,34 @@ def restored(monkeypatch):
         monkeypatch.setattr(place, name, getattr(place, name))
 
 
-def test_guards_stand_before_anybody_comes_and_what_cannot_be_loaded_is_passed_over(restored, monkeypatch):
+def test_guards_stand_before_anybody_comes(restored):
     metrics, other = (Route(f"/_stcore/{name}", print) for name in ("metrics", "health"))
     routes = [metrics, other]
     app = SimpleNamespace(_starlette_app=SimpleNamespace(router=SimpleNamespace(routes=routes)))
-    monkeypatch.setattr(starting, "LONG_TO_LOAD", ("no_such_library", "json"))
-    failed = []
-    monkeypatch.setattr("threading.excepthook", failed.append)
 
     async def start() -> None:
-        async with starting.starting(app):
+        async with starting(app):
             assert net_util.get_external_ip() is None
             assert starlette_websocket.is_url_from_allowed_origins("http://localhost:9999") is False
             assert routes[0].endpoint is not metrics.endpoint
             assert routes[1] is other
 
     asyncio.run(start())
-    assert failed == []
 
 
-def test_the_server_finds_the_app_and_the_page_is_not_run_for_it():
+def test_the_server_finds_the_app_and_the_page_is_loaded_but_not_run():
     loaded = runpy.run_path(str(ROOT / "app.py"), run_name="app")
     assert isinstance(loaded["app"], st.App)
+    assert "ui.explore.page" in sys.modules
     assert "show_page" not in loaded
 
 
-def test_serving_begins_before_the_large_libraries_are_loaded():
-    program = "import sys, runpy; runpy.run_path('app.py', run_name='app'); print({'torch', 'cv2'} & set(sys.modules))"
-    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert ended.stdout.strip() == "set()"
+def test_the_app_is_served_where_a_library_is_missing(monkeypatch):
+    def without_explore(name, *rest):
+        if name.startswith("ui.explore"):
+            raise ModuleNotFoundError("No module named 'torch'")
+        return plain(name, *rest)
+
+    plain = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", without_explore)
+    assert isinstance(runpy.run_path(str(ROOT / "app.py"), run_name="app")["app"], st.App)
