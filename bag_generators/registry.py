@@ -71,7 +71,7 @@ def register_again(recipe: Recipe) -> str:
     return recipe.name
 
 
-def generate(name: str, image: TissueImage, **params: Any) -> Bag:
+def generate(name: str, image: TissueImage, /, **params: Any) -> Bag:
     """Turn a picture into a bag with the generator called `name`.
 
     `stain` ("none" is the paper's way) names a stain normalisation applied first; see `bag_generators.tissue.stain`.
@@ -79,7 +79,7 @@ def generate(name: str, image: TissueImage, **params: Any) -> Bag:
     return generate_together(name, [image], **params)[0]
 
 
-def generate_together(name: str, images: Sequence[TissueImage], **params: Any) -> list[Bag]:
+def generate_together(name: str, images: Sequence[TissueImage], /, **params: Any) -> list[Bag]:
     """The bags that `generate` makes of several pictures, together where that is faster."""
     generator = _named(name)
     if unknown := params.keys() - generator.defaults.keys():

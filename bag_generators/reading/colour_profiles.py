@@ -9,8 +9,10 @@ import io
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+import cv2
 import numpy as np
 from PIL import Image, ImageCms
 
@@ -38,7 +40,7 @@ _P3, _BT709, _SRGB_CURVE = 12, 1, 13  # numbers of the standard H.273
 
 @dataclass(frozen=True)
 class Colours:
-    """How to get to sRGB (None: it is sRGB already), and what to say about it."""
+    """How to get to sRGB (both ways None: it is sRGB already), and what to say about it."""
 
     convert: Convert | None = None
     note: str | None = None
@@ -46,6 +48,11 @@ class Colours:
     """The conversion starts from CMYK."""
     quick: Callable[[np.ndarray], np.ndarray] | None = None
     """The same for (H, W, 3) uint8 pixels in a fraction of the time, where the profile is simple enough."""
+
+    @property
+    def slow(self) -> bool:
+        """Whether the colour library has to look up every pixel."""
+        return self.convert is not None and self.quick is None
 
 
 def colours_of(profile: bytes | None, mode: str) -> Colours:
@@ -82,6 +89,13 @@ def png_colours(data: bytes, info: dict[Any, Any], mode: str) -> Colours:
         return Colours(note=UNUSED)
 
 
+@cache
+def lab_to_srgb() -> ImageCms.ImageCmsTransform:
+    """For pictures of Lab values, made once: Pillow would build it again for every band."""
+    lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
+    return ImageCms.buildTransform(lab, srgb, "LAB", "RGB")
+
+
 def bmp_profile(data: bytes) -> bytes | None:
     """The profile embedded in a BMP of the newest kind (124 bytes of header), None in all others."""
     if len(data) < 138 or struct.unpack_from("<I", data, 14)[0] < 124 or data[70:74] != b"DEBM":
@@ -116,12 +130,10 @@ def _colours(content: bytes, mode: str) -> Colours:
         )
     if space == "GRAY" and mode in ("1", "L", "LA", "La"):
         ramp = Image.frombytes("L", (256, 1), bytes(range(256)))
-        table = list(_transform(profile, "L", "RGB").apply(ramp).getchannel("G").tobytes())
-        if max(abs(after - before) for before, after in enumerate(table)) <= SMALLEST_CHANGE:
+        table = np.asarray(_transform(profile, "L", "RGB").apply(ramp).getchannel("G"))
+        if _largest_difference(table, np.arange(256)) <= SMALLEST_CHANGE:
             return Colours()
-        return Colours(
-            lambda part: part.point(table * 3 + (list(range(256)) if part.mode == "RGBA" else [])), CONVERTED
-        )
+        return Colours(note=CONVERTED, quick=lambda pixels: np.asarray(cv2.LUT(pixels, table)))
     if space == "CMYK" and mode == "CMYK":
         return Colours(_transform(profile, "CMYK", "RGB").apply, CONVERTED, inks=True)
     return Colours(note=UNUSED)

@@ -18,10 +18,19 @@ import numpy as np
 from PIL import ImageFile, TiffImagePlugin
 
 from bag_generators.errors import InputError
-from bag_generators.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, MAX_WEBP_PIXELS, in_words
+from bag_generators.formats import (
+    FORMATS,
+    MAX_BYTES,
+    MAX_PIXELS,
+    MAX_SIDE,
+    MAX_TABLE_PIXELS,
+    MAX_UNPACKED_BYTES,
+    MAX_WEBP_PIXELS,
+    in_words,
+)
 from bag_generators.reading.colour_profiles import MOST_PROFILE_BYTES, Colours, bmp_profile, colours_of, png_colours
 from bag_generators.reading.detection import detect_kind
-from bag_generators.reading.header_size import stated_size
+from bag_generators.reading.header_size import stated_size, unpacked_bytes
 from bag_generators.reading.jpeg_segments import camera_data, outline, without_camera_data
 from bag_generators.reading.orientation import MOST_XMP_BYTES, from_hexadecimal, orientation_of, turned_upright
 from bag_generators.reading.orientation import TAG as ORIENTATION_TAG
@@ -100,6 +109,7 @@ def _decode_as(kind: str, data: bytes) -> Decoded:
     if (stated := stated_size(data)) is not None:
         _refuse_if_too_many_pixels(*stated, slide=slide)
         _refuse_if_too_many_for_webp(kind, *stated)
+        _refuse_if_too_much_to_unpack(kind, data, *stated)
     if page is not None and TILE_WIDTH in page.tags:
         _refuse_if_too_many_pixels(page.number(TILE_WIDTH, 0), page.number(TILE_HEIGHT, 0))
     if (slow := why_slow(kind, data)) is not None:
@@ -114,10 +124,12 @@ def _decode_as(kind: str, data: bytes) -> Decoded:
 
     notes = _page_notes(picture, data)
     storage = Storage.of(picture, data)
+    colours = _colours(kind, data, picture, page)
+    if colours.slow or picture.mode == "LAB":
+        _refuse_if_too_many_to_convert(*picture.size)
     picture.load()
     source.close()  # the copy is not needed any longer, its memory is
     orientation = _orientation(kind, data, picture, page)
-    colours = _colours(kind, data, picture, page)
     pixels, value_notes = to_rgb(picture, storage, colours)
     del picture  # the memory is needed to turn the pixels
     if orientation != 1:
@@ -132,6 +144,26 @@ def _refuse_if_too_many_for_webp(kind: str, width: int, height: int) -> None:
         raise InputError(
             f"The WebP picture has {width:,} × {height:,} pixels; {MAX_WEBP_PIXELS // 10**6} million are allowed.",
             "Save it as PNG or JPEG, or export a smaller region.",
+        )
+
+
+def _refuse_if_too_much_to_unpack(kind: str, data: bytes, width: int, height: int) -> None:
+    size, most = unpacked_bytes(kind, data), MAX_UNPACKED_BYTES.get(kind, 0)
+    if size is not None and size > most:
+        fitting = int(width * height * most / size / 10**6)
+        raise InputError(
+            f"The {kind} picture has {width:,} × {height:,} pixels; with this many bits each, {fitting} million are "
+            "allowed.",
+            "Save it as an 8-bit RGB picture, or export a smaller region.",
+        )
+
+
+def _refuse_if_too_many_to_convert(width: int, height: int) -> None:
+    if width * height > MAX_TABLE_PIXELS:
+        raise InputError(
+            f"The picture has {width:,} × {height:,} pixels; with colours that are looked up in tables (printing "
+            f"colours, Lab, some profiles), {MAX_TABLE_PIXELS // 10**6} million are allowed.",
+            "Save it as sRGB, or export a smaller region.",
         )
 
 

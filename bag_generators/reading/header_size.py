@@ -7,10 +7,12 @@ import struct
 from bag_generators.reading.detection import detect_kind
 from bag_generators.reading.jpeg_segments import outline
 from bag_generators.reading.slow_files import MOST_TIFF_ENTRIES
-from bag_generators.reading.tiff_layout import HEIGHT, WIDTH
+from bag_generators.reading.tiff_layout import BITS, HEIGHT, SAMPLES, WIDTH
 from bag_generators.reading.tiff_pages import directories
 
 Size = tuple[int, int]
+
+_PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
 
 
 def stated_size(data: bytes) -> Size | None:
@@ -29,6 +31,16 @@ def stated_size(data: bytes) -> Size | None:
         width, height = struct.unpack_from("<HH" if old else "<ii", data, 18)
         return abs(width), abs(height)
     return early_size(kind or "", data)
+
+
+def unpacked_bytes(kind: str, data: bytes) -> int | None:
+    """How long the values of a PNG or TIFF are before they become 8 bits; None for others and for odd headers."""
+    if kind == "PNG" and (size := early_size(kind, data)) is not None:
+        return size[0] * size[1] * _PNG_SAMPLES.get(data[25], 0) * data[24] // 8
+    page = next(directories(data), None) if kind == "TIFF" else None
+    if page is None or page.entries > MOST_TIFF_ENTRIES:
+        return None
+    return page.number(WIDTH, 0) * page.number(HEIGHT, 0) * page.number(SAMPLES, 1) * page.number(BITS, 1) // 8
 
 
 def early_size(kind: str, data: bytes) -> Size | None:

@@ -43,7 +43,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Outline:
-    """The segments before the first scan, and how many scans there are."""
+    """The segments before the first scan, and how many scans there are (one where nobody counted)."""
 
     header: tuple[Segment, ...]
     scans: int
@@ -58,8 +58,8 @@ class Outline:
         return None
 
 
-def outline(data: bytes) -> Outline:
-    """Count what readers would walk through; the parts themselves are not read."""
+def outline(data: bytes, count_scans: bool = False) -> Outline:
+    """What readers would walk through; the parts themselves are not read, and behind the header only for the count."""
     header: list[Segment] = []
     position = 0
     for _ in range(MOST_JPEG_SEGMENTS):
@@ -75,7 +75,8 @@ def outline(data: bytes) -> Outline:
             position = start + _length(data, start)
             header.append(Segment(marker, start, position))
             if marker == _START_OF_SCAN:
-                return _with_scans(data, position, tuple(header))
+                found = Outline(tuple(header), 1, complete=True)
+                return _with_scans(data, position, found.header) if count_scans else found
     return Outline(tuple(header), 0, complete=False)
 
 

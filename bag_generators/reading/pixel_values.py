@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from PIL import Image, ImageFile, TiffImagePlugin
 
 from bag_generators.errors import InputError
-from bag_generators.reading.colour_profiles import UNUSED, Colours
+from bag_generators.reading.colour_profiles import UNUSED, Colours, lab_to_srgb
 from bag_generators.reading.tiff_layout import BITS, PHOTOMETRIC, SAMPLE_FORMAT
 
-PIXELS_A_BAND = 2**20
+PIXELS_A_BAND = 2**18
+"""What is made of a band on its way stays in the caches of the processor."""
 
 _SAVE_AS_8_BIT = "Save it as an 8-bit RGB picture."
 _CAMERA_RANGES = (2**8 - 1, 2**10 - 1, 2**12 - 1, 2**14 - 1, 2**16 - 1)
@@ -94,20 +96,30 @@ def _laid_on_white(part: Image.Image, colours: Colours) -> tuple[Image.Image | n
     """A band in sRGB, and its least and most opacity; paper-white shows through, hidden colours never do."""
     if not part.has_transparency_data:
         if not colours.inks:
-            part = part if part.mode == "RGB" else part.convert("RGB")
+            part = part if part.mode == "RGB" else _in_rgb(part)
         if colours.quick:
             return colours.quick(np.asarray(part)), (255, 255)
         return (colours.convert(part) if colours.convert else part), (255, 255)
     part = (part.convert("LA") if part.mode == "La" else part).convert("RGBA")
-    opacity = np.asarray(part.getchannel("A"))
-    lowest, highest = int(opacity.min()), int(opacity.max())
-    if colours.convert:
+    if colours.convert and not colours.quick:
         part = colours.convert(part)
-    if lowest < 255:
-        paper = Image.new("RGBA", part.size, "white")
-        paper.alpha_composite(part)
-        part = paper
-    return part.convert("RGB"), (lowest, highest)
+    values = np.asarray(part)
+    pixels, opacity = cv2.cvtColor(values, cv2.COLOR_RGBA2RGB), cv2.extractChannel(values, 3)
+    if colours.quick:
+        pixels = colours.quick(pixels)
+    lowest, highest = int(opacity.min()), int(opacity.max())
+    return (on_white(pixels, opacity) if lowest < 255 else pixels), (lowest, highest)
+
+
+def _in_rgb(part: Image.Image) -> Image.Image:
+    return lab_to_srgb().apply(part) if part.mode == "LAB" else part.convert("RGB")
+
+
+def on_white(pixels: np.ndarray, opacity: np.ndarray) -> np.ndarray:
+    """(H, W, 3) uint8 colours of an opacity (H, W) from 0 to 255 as they look on white paper."""
+    darkness = cv2.bitwise_not(pixels)
+    cv2.multiply(darkness, cv2.cvtColor(opacity, cv2.COLOR_GRAY2RGB), dst=darkness, scale=1 / 255)
+    return np.asarray(cv2.bitwise_not(darkness, dst=darkness))
 
 
 def _is_wide_grey(picture: Image.Image) -> bool:

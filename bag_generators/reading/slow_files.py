@@ -37,7 +37,7 @@ def _png(data: bytes) -> str | None:
 
 
 def _jpeg(data: bytes) -> str | None:
-    found = outline(data)
+    found = outline(data, count_scans=True)
     if found.scans > MOST_JPEG_SCANS:
         return f"more than {MOST_JPEG_SCANS:,} scans"
     if not found.complete:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from bag_generators import bag_file, shards
+from bag_generators import bag_file, mapped_rows, shards
 from bag_generators.bag_file import BagFile
 from bag_generators.errors import InputError
 from bag_generators.mapped_rows import MappedRows, map_table
@@ -161,6 +161,14 @@ def test_a_number_that_is_not_finite_is_refused_when_it_is_read(folder):
     table = mapped(folder)
     with pytest.raises(InputError, match=f"“{part(folder).name}” holds a number that is not finite"):
         table[:]
+
+
+def test_a_part_larger_than_memory_is_looked_at_piece_by_piece(folder, rows, monkeypatch):
+    monkeypatch.setattr(mapped_rows, "_NUMBERS_A_LOOK", 8)
+    looks, look = [], np.isfinite
+    monkeypatch.setattr(np, "isfinite", lambda table: looks.append(table.size) or look(table))
+    np.testing.assert_array_equal(mapped(folder)[:], rows)
+    assert max(looks) == 8
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import http.client
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -37,15 +38,21 @@ def changed(sample: str, changes: dict[str, str]) -> str:
 @pytest.fixture
 def proxy(served, tmp_path) -> Iterator[str]:
     """The sample without TLS and login, on a free port, less patient."""
+    with before(served.address, tmp_path, {"client_header_timeout 10s": "client_header_timeout 2s"}) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def before(app: str, tmp_path: Path, more: dict[str, str]) -> Iterator[str]:
+    """The sample without TLS and login before an app, on a free port."""
     port = free_port()
-    login = SAMPLE[SAMPLE.index("    auth_basic ") : SAMPLE.index("    # A page opens")]
+    login = SAMPLE[SAMPLE.index("    auth_basic ") : SAMPLE.index("    # A school has")]
     keys = SAMPLE[SAMPLE.index("    ssl_certificate ") : SAMPLE.index("    auth_basic ")]
     changes = {
         "listen 443 ssl": f"listen 127.0.0.1:{port}",
         "teaching.example.org": "localhost",
-        "http://127.0.0.1:8501": served.address.replace("localhost", "127.0.0.1"),
-        "client_header_timeout 10s": "client_header_timeout 2s",
-        "limit_conn elimipl_address 60": "limit_conn elimipl_address 12",
+        "http://127.0.0.1:8501": app.replace("localhost", "127.0.0.1"),
+        **more,
     }
     sample = changed(SAMPLE.replace(login, "").replace(keys, ""), changes)
     settings = tmp_path / "nginx.conf"
@@ -58,7 +65,7 @@ def proxy(served, tmp_path) -> Iterator[str]:
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()
                 break
             except OSError:
-                pass
+                time.sleep(0.05)
         yield f"http://localhost:{port}"
     finally:
         process.terminate()
@@ -85,6 +92,40 @@ def test_a_visit_an_upload_and_what_stays_outside(proxy):
     assert status(proxy, "/_stcore/upload_file/a/b", "PUT", **too_much) == 413
 
 
+def waiting(address: str, count: int) -> list[socket.socket]:
+    """Connections whose request has begun: the head comes, the body does not."""
+    opened = [socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=30) for _ in range(count)]
+    for connection in opened:
+        connection.send(b"PUT /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+    return opened
+
+
+def test_a_class_behind_one_address_comes_in_together(proxy):
+    """Forty students, the teacher and the projector: a WebSocket and six connections each, 140 files, some requests."""
+    everybody = waiting(proxy, 42 * 7)
+    assert status(proxy, "/_stcore/health") == 200
+    more = waiting(proxy, 40)
+    assert [connection.recv(12) for connection in more[8:]].count(b"HTTP/1.1 503") >= 25
+    for connection in everybody + more:
+        connection.close()
+
+
+def test_a_class_may_ask_for_all_files_of_the_page_at_once(tmp_path):
+    """An app that is not there: nginx says 502 for what it would have passed on and 503 for what it refuses."""
+    with before(f"http://127.0.0.1:{free_port()}", tmp_path, {}) as address:
+        connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port, timeout=60)
+
+        def answered(path: str) -> int:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+
+        assert {answered("/static/js/index.js") for _ in range(42 * 144)} == {502}
+        assert {answered("/_stcore/host-config") for _ in range(42 * 10)} == {502}
+        assert any(answered("/_stcore/host-config") == 503 for _ in range(5000))
+
+
 def test_silent_connections_are_dropped_and_many_refused(proxy):
     server = ("127.0.0.1", urlsplit(proxy).port)
     silent = [socket.create_connection(server, timeout=30) for _ in range(100)]
@@ -93,11 +134,9 @@ def test_silent_connections_are_dropped_and_many_refused(proxy):
     for connection in silent:  # the header never ends, so nginx ends the connection
         with contextlib.suppress(ConnectionError):
             assert connection.recv(1) == b""
-    slow = [socket.create_connection(server, timeout=30) for _ in range(40)]
-    for connection in slow:  # the head comes, the body does not
-        connection.send(b"PUT /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
-    answers = [connection.recv(12) for connection in slow[12:]]
-    assert answers.count(b"HTTP/1.1 503") >= 20
+    slow = waiting(proxy, 400)
+    answers = [connection.recv(12) for connection in slow[300:]]
+    assert answers.count(b"HTTP/1.1 503") >= 80
     for connection in slow:
         connection.close()
     assert status(proxy, "/_stcore/health") == 200

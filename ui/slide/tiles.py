@@ -22,6 +22,8 @@ MOST_SERVED = 64
 """Slides that pages have open; the one that was opened first makes room."""
 MOST_BYTES = 64 * 2**20
 """Of all tiles that are kept."""
+PLACES = "{key}/{level}/{column}_{row}.jpg"
+"""Below the route. The numbers stay texts: a route that reads them raises for more digits than Python takes."""
 _ROUTE = "slide-tiles"
 
 
@@ -120,5 +122,5 @@ _server = TileServer()
 
 def serve_tiles(visitor: str, pixels: Pixels) -> str:
     """Where the tiles of a slide lie, for one visitor: add “/level/column_row.jpg”."""
-    answer_at(f"{_ROUTE}/{{key}}/{{level:int}}/{{column:int}}_{{row:int}}.jpg", _server.answer)
+    answer_at(f"{_ROUTE}/{PLACES}", _server.answer)
     return address_of(f"{_ROUTE}/{_server.serve(visitor, pixels)}")

@@ -67,7 +67,7 @@ def test_the_largest_pictures_of_every_kind_stay_within_the_memory(tmp_path):
     turned[274] = 6
     pictures = {
         "plain.png": encoded("PNG", drawn(8000, 5000), exif=turned, icc_profile=DISPLAY_P3, compress_level=1),
-        "transparent.png": encoded("PNG", drawn(8000, 5000, "RGBA"), compress_level=1),
+        "transparent.png": encoded("PNG", drawn(6000, 5000, "RGBA"), icc_profile=DISPLAY_P3, compress_level=1),
         "palette.png": encoded("PNG", drawn(8000, 5000, "P"), transparency=3, compress_level=1),
         "plain.jpg": encoded("JPEG", drawn(8000, 5000), exif=turned, subsampling=0),
         "ink.jpg": encoded("JPEG", drawn(8000, 5000, "CMYK")),
@@ -76,7 +76,7 @@ def test_the_largest_pictures_of_every_kind_stay_within_the_memory(tmp_path):
         "packed.tif": encoded("TIFF", drawn(8000, 5000), compression="tiff_adobe_deflate", exif=turned),
         "float.tif": tiff(np.asarray(drawn(8000, 5000, "L")) / np.float32(255), compression="zlib", rowsperstrip=64),
         "plain.webp": encoded("WEBP", drawn(5000, 4000), method=0, exif=turned),
-        "transparent.webp": encoded("WEBP", drawn(5000, 4000, "RGBA"), method=0),
+        "transparent.webp": encoded("WEBP", drawn(5000, 4000, "RGBA"), method=0, icc_profile=DISPLAY_P3),
     }
     for name, content in pictures.items():
         (tmp_path / name).write_bytes(content)

@@ -6,7 +6,7 @@ from PIL import Image
 
 from bag_generators.errors import InputError
 from bag_generators.image import load
-from bag_generators.reading import slow_files
+from bag_generators.reading import jpeg_segments, slow_files
 from bag_generators.reading.jpeg_segments import MOST_JPEG_SEGMENTS, camera_data, outline, without_camera_data
 from scripts.bad_inputs.encodings import encoded, jpeg_of_scans, jpeg_with, tissue
 from scripts.bad_inputs.metadata import exif_bomb, exif_in_jpeg, motion_photo
@@ -16,20 +16,28 @@ def test_a_film_behind_a_picture_is_no_part_of_it():
     image = load(motion_photo())
     assert np.array_equal(image.pixels, load(encoded("JPEG")).pixels)
     assert image.notes == ()
-    assert outline(motion_photo()).scans == 1
+    assert outline(motion_photo(), count_scans=True).scans == 1
 
 
 def test_scans_are_counted_up_to_the_end_of_the_picture():
-    whole = outline(encoded("JPEG", tissue().convert("L"), progressive=True)).scans
+    whole = outline(encoded("JPEG", tissue().convert("L"), progressive=True), count_scans=True).scans
     assert whole > 1
-    assert outline(jpeg_of_scans(40)).scans == whole + 39
-    assert outline(encoded("JPEG", restart_marker_rows=1)).scans == 1
+    assert outline(jpeg_of_scans(40), count_scans=True).scans == whole + 39
+    assert outline(encoded("JPEG", restart_marker_rows=1), count_scans=True).scans == 1
+
+
+def test_the_pixels_of_a_picture_are_walked_over_once(monkeypatch):
+    """That takes 40 ms of a file as large as may be, and five parts of the reader ask for the header."""
+    walks, walk = [], jpeg_segments._with_scans
+    monkeypatch.setattr(jpeg_segments, "_with_scans", lambda *args: walks.append(args) or walk(*args))
+    load(exif_in_jpeg(exif_bomb(1)))
+    assert len(walks) == 1
 
 
 def test_a_thumbnail_is_no_end():
     thumbnail = encoded("JPEG", tissue().resize((32, 32)))
     segment = b"\xff\xe1" + (len(thumbnail) + 2).to_bytes(2, "big") + thumbnail
-    found = outline(jpeg_with(segment, 1))
+    found = outline(jpeg_with(segment, 1), count_scans=True)
     assert found.scans == 1
     assert found.frame(jpeg_with(segment, 1)).width == 224
 
@@ -52,7 +60,7 @@ def test_headers_that_break_off_have_no_frame(data):
 
 def test_markers_without_end_between_pixels_are_given_up():
     data = encoded("JPEG")[:-2] + b"\xff\x01" * (MOST_JPEG_SEGMENTS + 1) + b"\xff\xd9"
-    assert not outline(data).complete
+    assert not outline(data, count_scans=True).complete
     with pytest.raises(InputError, match="segments"):
         load(data)
 

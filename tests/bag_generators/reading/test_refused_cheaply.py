@@ -3,18 +3,31 @@
 How long it takes is measured by `benchmarks/bench_refusals.py`.
 """
 
+import struct
 import sys
 import tracemalloc
 
+import numpy as np
 import pytest
-from PIL import Image, ImageFile, WebPImagePlugin
+from PIL import Image, ImageFile, TiffImagePlugin, WebPImagePlugin
 
 from bag_generators import InputError, load
 from bag_generators.reading.slow_files import why_slow
 from bag_generators.reading.tiff_pages import directories
 from benchmarks import bench_refusals
 from scripts.bad_inputs import hostile
-from scripts.bad_inputs.encodings import bmp_claiming, encoded, jpeg_of_scans, tiff_of_strips, tiff_of_tags
+from scripts.bad_inputs.encodings import (
+    bmp_claiming,
+    chunk,
+    encoded,
+    jpeg_of_scans,
+    tiff,
+    tiff_of_strips,
+    tiff_of_tags,
+    tiff_with,
+    tissue,
+)
+from scripts.bad_inputs.metadata import ink_profile
 
 MEGABYTE = 2**20
 
@@ -34,6 +47,53 @@ def test_no_decoder_runs_and_hardly_any_memory_is_used(name, monkeypatch):
     assert says in str(refusal.value)
     assert decoded == []
     assert peak < 20 * MEGABYTE
+
+
+def png_of_bits(width, height, bits, colour_type):
+    header = struct.pack(">IIBBBBB", width, height, bits, colour_type, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"") + chunk(b"IEND", b"")
+
+
+def inks_claiming(width, height):
+    data = bytearray(encoded("JPEG", tissue().convert("CMYK"), icc_profile=ink_profile()))
+    start = data.index(b"\xff\xc0") + 5
+    data[start : start + 4] = struct.pack(">HH", height, width)
+    return bytes(data)
+
+
+def tiff_of(width, height, values, **options):
+    return tiff_with({256: width, 257: height, 278: 8}, tiff(np.zeros((8, 8, 3), values), **options))
+
+
+TOO_SLOW = {
+    "PNG of 16 bits": (png_of_bits(5001, 4000, 16, 2), png_of_bits(5000, 4000, 16, 2), "20 million are allowed"),
+    "PNG with opacity": (png_of_bits(6001, 5000, 8, 6), png_of_bits(6000, 5000, 8, 6), "30 million are allowed"),
+    "PNG of 16 bits with opacity": (png_of_bits(3001, 5000, 16, 6), png_of_bits(3000, 5000, 16, 6), "15 million"),
+    "TIFF of 16 bits": (
+        tiff_of(8000, 5000, np.uint16, photometric="rgb"), tiff_of(5000, 5000, np.uint16, photometric="rgb"),
+        "26 million are allowed",
+    ),
+    "inks with a profile": (inks_claiming(4001, 4000), inks_claiming(4000, 4000), "16 million are allowed"),
+    "Lab": (
+        tiff_of(4001, 4000, np.uint8, photometric="cielab"), tiff_of(4000, 4000, np.uint8, photometric="cielab"),
+        "16 million are allowed",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOO_SLOW)
+def test_what_takes_longer_a_pixel_may_have_fewer_and_is_refused_before_a_decoder_runs(name, monkeypatch):
+    too_many, fitting, says = TOO_SLOW[name]
+
+    def load_instead(self):
+        raise OSError("decoded")
+
+    monkeypatch.setattr(ImageFile.ImageFile, "load", load_instead)
+    monkeypatch.setattr(TiffImagePlugin.TiffImageFile, "load", load_instead)
+    with pytest.raises(InputError, match=says):
+        load(too_many)
+    with pytest.raises(InputError, match="incomplete or damaged"):
+        load(fitting)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

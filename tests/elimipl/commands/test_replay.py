@@ -63,6 +63,8 @@ def test_the_numbers_that_differ_are_named(replay, result, capsys):
         (lambda r: r["model"].update(id="nobody"), "no model called “nobody”"),
         (lambda r: r["picture"]["field"].update(x=5000, width=64), "does not lie inside the picture"),
         (lambda r: r["bag"].update(generator="nothing"), "nothing"),
+        (lambda r: r["bag"].update(params={"image": 1}), "has no parameter 'image'"),
+        (lambda r: r["bag"].update(params={"name": "row"}), "has no parameter 'name'"),
         (lambda r: r["bag"].update(removed=[1]), "lacks the numbers without the removed instances"),
         (lambda r: r["picture"].update(sha256="abc"), "picture.sha256"),
         (lambda r: r.pop("bag"), "lacks the entry “bag”"),

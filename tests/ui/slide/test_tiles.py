@@ -11,7 +11,7 @@ from PIL import Image
 from starlette.routing import Router
 
 from ui.frame.route import add_route
-from ui.slide.tiles import TILE, TileServer, levels
+from ui.slide.tiles import PLACES, TILE, TileServer, levels
 
 
 @dataclass
@@ -116,7 +116,7 @@ def served(monkeypatch):
     monkeypatch.setattr("streamlit.config.get_option", {"server.allowedHosts": ["localhost"]}.get)
     server, router = TileServer(), Router()
     for _ in range(2):
-        add_route(router, "tiles/{key}/{level:int}/{column:int}_{row:int}.jpg", server.answer)
+        add_route(router, f"tiles/{PLACES}", server.answer)
     assert len(router.routes) == 1
     return router, server.serve("me", Gradient())
 
@@ -136,4 +136,6 @@ def test_another_key_place_or_host_gets_nothing(served):
     assert get(router, "/tiles/guess/0/1_1.jpg")[0] == 404
     assert get(router, f"/tiles/{key}/0/99_1.jpg")[0] == 404
     assert get(router, f"/tiles/{key}/99999999999999999999/0_0.jpg")[0] == 404
+    assert get(router, f"/tiles/{key}/0/{'9' * 5000}_0.jpg")[0] == 404
+    assert get(router, f"/tiles/{key}/one/-1_½.jpg")[0] == 404
     assert get(router, f"/tiles/{key}/0/1_1.jpg", host="attacker.example")[0] == 403

@@ -13,7 +13,7 @@ from shapely.geometry import mapping
 from bag_generators import InputError
 from bag_generators.validation import parse_json, validated
 from ui.slide.regions.numbers import RegionNumbers
-from ui.slide.regions.region import MOST_CORNERS, MOST_REGIONS, Region, on_slide, shown_name
+from ui.slide.regions.region import MOST_CORNERS, MOST_REGIONS, Region, on_slide, refuse_if_tangled, shown_name
 
 MOST_BYTES = 20 * 2**20
 _CALLED = "The file of regions"
@@ -38,8 +38,10 @@ def read_regions(data: bytes, width: int, height: int, first_number: int = 1) ->
         raise InputError(f"{_CALLED} is larger than {MOST_BYTES // 2**20} MB.", "Export fewer annotations.")
     regions: list[Region] = []
     outside = not_areas = 0
-    for feature in _features(parse_json(data, _CALLED, _FIX)):
-        shape = _shape(feature.get("geometry"))
+    features = _features(parse_json(data, _CALLED, _FIX))
+    shapes = [_shape(feature.get("geometry")) for feature in features]
+    refuse_if_tangled(shape for shape in shapes if shape is not None)
+    for feature, shape in zip(features, shapes, strict=True):
         if shape is None:
             not_areas += 1
             continue

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import shapely
 
 from bag_generators import InputError
@@ -14,7 +15,10 @@ from bag_generators.errors import printable
 MOST_REGIONS = 200
 MOST_CORNERS = 20_000
 """Of one region."""
+MOST_CROSSINGS = 500
+"""Of the lines of all shapes that come together: repairing 5,000 takes eight seconds, and much longer from there on."""
 LONGEST_NAME = 80
+_SEGMENTS_A_LOOK = 64
 _DRAW_AGAIN = "Draw it again on the slide."
 
 
@@ -52,7 +56,33 @@ def drawn_ring(sent: Any, width: int, height: int) -> shapely.Polygon | shapely.
         raise InputError("The region that was drawn has no corners.", _DRAW_AGAIN) from None
     if not 3 <= len(corners) <= MOST_CORNERS:
         raise InputError(f"A region of {len(corners):,} corners can't be used.", f"Give 3 to {MOST_CORNERS:,} corners.")
-    return on_slide(shapely.Polygon(_finite(corners)), width, height)
+    ring = shapely.Polygon(_finite(corners))
+    refuse_if_tangled([ring])
+    return on_slide(ring, width, height)
+
+
+def refuse_if_tangled(shapes: Iterable[Any]) -> None:
+    """Refuse shapes whose lines cross so often that to repair them would take minutes; call it before `on_slide`."""
+    left = MOST_CROSSINGS
+    for shape in shapes:
+        left -= 0 if shape.is_valid else _crossings(shape, left)
+        if left < 0:
+            raise InputError(f"The lines cross each other more than {MOST_CROSSINGS} times.", "Draw a simpler outline.")
+
+
+def _crossings(shape: Any, enough: int) -> int:
+    """How often the lines of a shape meet other than at common corners; the count ends once it is above `enough`."""
+    rings = [shapely.get_coordinates(ring) for ring in shapely.get_rings(shapely.get_parts(shape))]
+    lines = np.concatenate([np.stack([ring[:-1], ring[1:]], axis=1) for ring in rings])
+    segments = shapely.linestrings(lines[(lines[:, 0] != lines[:, 1]).any(axis=1)])
+    tree = shapely.STRtree(segments)
+    met = 0
+    for first in range(0, len(segments), _SEGMENTS_A_LOOK):
+        some = segments[first : first + _SEGMENTS_A_LOOK]
+        met += tree.query(some, predicate="intersects").shape[1] - 3 * len(some)  # itself and its two neighbours
+        if met > 2 * enough:  # each is met from both sides
+            break
+    return max(0, met) // 2
 
 
 def on_slide(shape: Any, width: int, height: int) -> shapely.Polygon | shapely.MultiPolygon:

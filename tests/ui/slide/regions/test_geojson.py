@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import shapely
 from shapely.geometry import shape
@@ -108,3 +109,10 @@ def test_anything_else_gets_a_sentence(content):
 def test_a_file_above_the_cap_is_not_looked_into():
     with pytest.raises(InputError, match="larger than 20 MB"):
         read_regions(bytes(MOST_BYTES + 1), 100, 100)
+
+
+def test_tangled_shapes_are_refused_before_they_are_repaired():
+    ring = np.random.default_rng(1).uniform(0, 100, (1000, 2)).tolist()
+    feature = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[*ring, ring[0]]]}}
+    with pytest.raises(InputError, match="cross each other more than 500 times"):
+        read_regions(json.dumps([feature]).encode(), 100, 100)

@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
+import shapely
 
 from bag_generators import InputError
-from ui.slide.regions.region import MOST_CORNERS, Region, drawn_ring
+from ui.slide.regions.region import MOST_CORNERS, Region, drawn_ring, refuse_if_tangled
 
 SQUARE = [[10, 10], [30, 10], [30, 30], [10, 30]]
 
@@ -38,6 +40,24 @@ def test_a_ring_that_crosses_itself_encloses_both_loops():
 def test_anything_else_gets_a_sentence(sent):
     with pytest.raises(InputError):
         drawn_ring(sent, 100, 100)
+
+
+def tangle(corners, seed=1):
+    """A ring through places at random, whose lines cross about corners² / 7 times."""
+    return np.random.default_rng(seed).uniform(0, 100, (corners, 2)).tolist()
+
+
+def test_a_tangle_that_would_take_minutes_to_repair_gets_a_sentence():
+    assert drawn_ring(tangle(40), 100, 100).is_valid
+    with pytest.raises(InputError, match="cross each other more than 500 times"):
+        drawn_ring(tangle(1000), 100, 100)
+
+
+def test_many_small_tangles_are_one_large():
+    refuse_if_tangled([shapely.Polygon(tangle(40))])
+    refuse_if_tangled([shapely.Polygon(SQUARE)] * 1000)
+    with pytest.raises(InputError, match="cross"):
+        refuse_if_tangled(shapely.Polygon(tangle(40, seed)) for seed in range(20))
 
 
 def test_a_new_name_is_made_fit_to_be_shown():
