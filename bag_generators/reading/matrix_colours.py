@@ -1,4 +1,4 @@
-"""From the colours of the simplest ICC profiles, three curves and a matrix, to sRGB in a tenth of the usual time.
+"""From the colours of the simplest ICC profiles, three curves and a matrix, to sRGB in a fraction of the usual time.
 
 The values are those of the colour library up to one step of 255, which is checked for every profile before use.
 """
