@@ -1,7 +1,5 @@
 """The app. `streamlit run app.py` loads this file once to serve it, and runs it for every look at its first page."""
 
-from contextlib import suppress
-
 import streamlit as st
 
 if __name__ == "__main__":
@@ -9,9 +7,7 @@ if __name__ == "__main__":
 
     show_page()
 else:
-    from ui.frame.starting import starting
+    from ui.frame.starting import load_page, starting
 
-    with suppress(ImportError):  # a page that lacks something says what; the Doctor lacks nothing
-        import ui.explore.page  # noqa: F401 - seconds that nobody has to wait for later
-
+    load_page("ui.explore.page")
     app = st.App(__file__, lifespan=starting)

@@ -1,7 +1,8 @@
 """What happens once, when `streamlit run` has loaded the app from app.py and before it answers anybody."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from typing import Any
 
 from ui.frame.first_paint import serve_with_style
@@ -15,3 +16,9 @@ async def starting(app: Any) -> AsyncIterator[None]:
     guard_server(routes)
     serve_with_style(routes)
     yield
+
+
+def load_page(module: str) -> None:
+    """Load a page, which takes seconds, before anybody waits for it. What it lacks it says when it is opened."""
+    with suppress(ImportError):
+        import_module(module)
