@@ -41,7 +41,7 @@ def _freeze_what_is_loaded(modules: int) -> None:
 
 @st.cache_resource(max_entries=1, ttl=SECONDS_BETWEEN_COLLECTIONS, show_spinner=False)
 def _collect_garbage() -> None:
-    """Give memory back now and then. Streamlit would do so after every run of a page (runner.postScriptGC), which took
-    a fifth of the server's time with 32 visitors.
+    """Give memory back now and then. Streamlit would do so after every run of a page (runner.postScriptGC), and among
+    many visitors everybody waits for that.
     """
     gc.collect()
