@@ -1,0 +1,158 @@
+"""The real pictures behind the colon model, with the group and the part of each.
+
+Parts: `train` teaches encoder and models, `held_back` is seen by neither and only measured on. Groups never cross a
+fold: a tile (tissue7), a slide (kather8), a pseudo-slide (lesion5, whose slides are not known), a case (ebhi6).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from scripts.shipped_models.pseudo_slides import pseudo_slides, stain_statistics
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT.parent / "shared" / "data"
+TISSUE7_HELD_BACK = Path(__file__).with_name("tissue7_held_back.txt")
+KATHER8_HELD_BACK = ("s03", "s08")
+SOURCES = ("tissue7", "kather8", "lesion5", "ebhi6")
+"""Those that give bags; PathMNIST, which shows tissue7's slides at 28 px, teaches the encoder only."""
+FOLDS = 3
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture file and what is known of it."""
+
+    path: Path
+    source: str
+    label: str
+    """Its class in its own source's label system."""
+    group: str
+    held_back: bool
+    fold: int
+    """0..2; a group lies in one fold."""
+
+    @property
+    def mask(self) -> Path | None:
+        """The gland mask beside it."""
+        mask = self.path.with_name(f"{self.path.stem}_mask.png")
+        return mask if mask.is_file() else None
+
+    def pixels(self) -> np.ndarray:
+        """(h, w, 3) uint8 RGB."""
+        read = cv2.imread(str(self.path))
+        if read is None:
+            sys.exit(f"{self.path} can't be read.")
+        return np.ascontiguousarray(read[..., ::-1])
+
+
+def pictures(source: str, data: Path = DATA) -> list[Picture]:
+    """All pictures of a source, in a fixed order."""
+    finders = {"tissue7": _tissue7, "kather8": _kather8, "lesion5": _lesion5, "ebhi6": _ebhi6}
+    found = list(finders[source](data))
+    if not found:
+        sys.exit(f"There are no pictures of {source} in {data}. Give the folder of the sources as --data.")
+    return found
+
+
+def _files(*folders: Path) -> list[Path]:
+    return [
+        path
+        for folder in folders
+        for path in sorted(folder.glob("*/*"))
+        if path.suffix in (".png", ".jpg") and not path.stem.endswith("_mask")
+    ]
+
+
+def _fold(*named: str) -> int:
+    return hashlib.sha256("/".join(named).encode()).digest()[0] % FOLDS
+
+
+def _tissue7(data: Path) -> list[Picture]:
+    held = set(TISSUE7_HELD_BACK.read_text(encoding="utf-8").split())
+    root = data / "tissue7"
+    found = []
+    for path in _files(*(root / part for part in ("train", "more", "outside", "nct100k"))):
+        name = path.relative_to(root).as_posix()
+        found.append(Picture(path, "tissue7", path.parent.name, name, name in held, _fold(name)))
+    return found
+
+
+_KATHER8_FOLDS = {"s01": 0, "s04": 0, "s05": 1, "s02": 2, "s06": 2, "s03": 0, "s08": 0}
+
+
+def _kather8(data: Path) -> list[Picture]:
+    found = []
+    for path in _files(data / "kather8"):
+        match = re.search(r"_(s\d\d)_", path.name)
+        slide = match.group(1) if match else sys.exit(f"{path.name} does not name its slide.")
+        held = slide in KATHER8_HELD_BACK
+        found.append(Picture(path, "kather8", path.parent.name, slide, held, _KATHER8_FOLDS[slide]))
+    return found
+
+
+def _lesion5(data: Path) -> list[Picture]:
+    train, val = _files(data / "lesion5" / "train"), _files(data / "lesion5" / "val")
+    slide = _lesion5_slides(tuple(train)) if train else ()
+    found = [
+        Picture(path, "lesion5", path.parent.name, f"{path.parent.name}/{number}", False, number % FOLDS)
+        for path, number in zip(train, slide, strict=True)
+    ]
+    return found + [Picture(path, "lesion5", path.parent.name, "val", True, 0) for path in val]
+
+
+@lru_cache(maxsize=2)
+def _lesion5_slides(paths: tuple[Path, ...]) -> tuple[int, ...]:
+    kept = ROOT / "runs" / "lesion5_stains.npy"
+    if kept.is_file() and len(statistics := np.load(kept)) == len(paths):
+        pass
+    else:
+        statistics = np.array([stain_statistics(path) for path in paths])
+        kept.parent.mkdir(exist_ok=True)
+        np.save(kept, statistics)
+    names = sorted({path.parent.name for path in paths})
+    labels = np.array([names.index(path.parent.name) for path in paths])
+    return tuple(int(number) for number in pseudo_slides(statistics, labels))
+
+
+def _ebhi6(data: Path) -> list[Picture]:
+    found = []
+    for part in ("train", "val"):
+        for path in _files(data / "ebhi6" / part):
+            case = path.stem.split("-")[0]
+            found.append(Picture(path, "ebhi6", path.parent.name, case, part == "val", _fold(case)))
+    return found
+
+
+def pathmnist(data: Path = DATA) -> tuple[np.ndarray, np.ndarray]:
+    """Its training part without the pictures that tissue7 holds back: (n, 28, 28, 3) uint8, (n,) labels 0..8."""
+    held = held_back_at_28(data)
+    with np.load(data / "pathmnist" / "pathmnist_part.npz") as npz:
+        images, labels = npz["train_images"], npz["train_labels"].ravel().astype(int)
+    kept = np.array([image.tobytes() not in held for image in images])
+    return images[kept], labels[kept]
+
+
+def held_back_at_28(data: Path = DATA) -> set[bytes]:
+    """tissue7's held-back tiles as PathMNIST would show them."""
+    from PIL import Image
+
+    return {
+        np.asarray(Image.fromarray(p.pixels()).resize((28, 28), Image.Resampling.BILINEAR)).tobytes()
+        for p in pictures("tissue7", data)
+        if p.held_back
+    }
+
+
+def taught(source: str, data: Path = DATA, without_fold: int | None = None) -> Sequence[Picture]:
+    """The pictures of a source that teach, without one fold where that is asked for."""
+    return [p for p in pictures(source, data) if not p.held_back and p.fold != without_fold]
