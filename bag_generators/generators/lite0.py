@@ -49,22 +49,23 @@ class Lite0(nn.Module):
 
     def maps(self, pixels: Tensor) -> dict[int, Tensor]:
         """(b, 3, h, w) in 0..255 → the last map of every stage; `HEAD` is the last layer, 1,280 channels."""
-        x = self._convolve((pixels - 127) / 128, "stem", 3, 2).clamp(0, 6)
+        x = functional.relu6(self._convolve((pixels - 127) / 128, "stem", 3, 2))
         out: dict[int, Tensor] = {}
         for name, kernel, stride, expands, stage in BLOCKS:
-            y = self._convolve(x, f"{name}_expand").clamp(0, 6) if expands else x
-            y = self._convolve(y, f"{name}_depthwise", kernel, stride, depthwise=True).clamp(0, 6)
+            y = functional.relu6(self._convolve(x, f"{name}_expand")) if expands else x
+            y = functional.relu6(self._convolve(y, f"{name}_depthwise", kernel, stride, depthwise=True))
             y = self._convolve(y, f"{name}_project")
             x = y + x if y.shape == x.shape and stride == 1 else y
             out[stage] = x
-        return {**out, HEAD: self._convolve(x, "head").clamp(0, 6)}
+        return {**out, HEAD: functional.relu6(self._convolve(x, "head"))}
 
     def _convolve(self, x: Tensor, name: str, kernel: int = 1, stride: int = 1, depthwise: bool = False) -> Tensor:
         """A convolution with TensorFlow's padding, which is uneven where the stride is 2."""
-        if kernel > 1:
+        even = kernel // 2 if stride == 1 else 0
+        if stride > 1:
             x = functional.pad(x, (*padding(x.shape[-1], kernel, stride), *padding(x.shape[-2], kernel, stride)))
         weight, bias = self.layers[f"{name}_weight"], self.layers[f"{name}_bias"]
-        return functional.conv2d(x, weight, bias, stride, groups=x.shape[1] if depthwise else 1)
+        return functional.conv2d(x, weight, bias, stride, even, groups=x.shape[1] if depthwise else 1)
 
 
 def padding(side: int, kernel: int, stride: int) -> tuple[int, int]:
