@@ -40,6 +40,7 @@ FALSE_LABEL = 0.7
 RATE, HEAD_RATE, SLOWER, DECAY = 3e-4, 9e-4, 0.85, 0.05
 AVERAGE = 0.998
 SAVE_EVERY = 100
+PATHMNIST = ("ADI", "BACK", "DEB", "LYM", "MUC", "MUS", "NORM", "STR", "TUM")
 
 
 @dataclass
@@ -66,7 +67,7 @@ def sources(data: Path, without: list[str], without_fold: int | None, rng: np.ra
         found[name] = _source([p.pixels() for p in shown], labels, classes, rng)
     if "tissue7" not in without:
         images, labels = pathmnist(data)
-        found["pathmnist"] = _source(list(images), labels, tuple("ADI BACK DEB LYM MUC MUS NORM STR TUM".split()), rng)
+        found["pathmnist"] = _source(list(images), labels, PATHMNIST, rng)
     return found
 
 
@@ -124,8 +125,8 @@ def _restained(pixels: Tensor, stains: list[list[tuple[Tensor, Tensor]]], rng: n
         gain = 1 + share * ((deviation / own_deviation).clamp(0.5, 2) - 1)
         moved = (mixed - own_mean) * gain + own_mean + share * (mean - own_mean)
         mixed = torch.where(tissue[..., None], moved, mixed)
-    jitter = torch.from_numpy(rng.uniform([0.7] * 3, 1.3)).float(), torch.from_numpy(rng.uniform(-0.02, 0.02, 3)).float()
-    mixed = mixed * jitter[0] + jitter[1]
+    gains, shifts = rng.uniform([0.7] * 3, 1.3), rng.uniform([-0.02] * 3, 0.02)
+    mixed = mixed * torch.from_numpy(gains).float() + torch.from_numpy(shifts).float()
     return (torch.pow(10, -(mixed @ STAINS)) * 256 - 1).clamp(0, 255).to(torch.uint8)
 
 
