@@ -49,6 +49,7 @@ class BagFile:
     labels: np.ndarray | None = None  # (m,) int64, −1 = unknown
     groups: np.ndarray | None = None  # (m,) int64
     instance_truth: np.ndarray | None = None  # (N,) bool
+    sources: tuple[str, ...] = ()  # of each bag where several data sets were joined
 
 
 class _Description(Record):
@@ -91,7 +92,7 @@ def write(path: Path, bags: BagFile) -> None:
 def packed(bags: BagFile) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Everything but the instances as tensors, and the description, for a file of its own or the index of a folder."""
     tensors = {name: array for name in sorted(_ARRAYS - {"instances"}) if (array := getattr(bags, name)) is not None}
-    for name in _TEXTS:
+    for name in _TEXTS + (("sources",) if bags.sources else ()):
         tensors |= texts_as_tensors(name, getattr(bags, name))
     if bags.image_sha256:
         digests = b"".join(bytes.fromhex(digest) for digest in bags.image_sha256)
@@ -160,7 +161,8 @@ def _plain(value: object) -> object:
 def _this_version(tensors: dict[str, np.ndarray], values: Any, called: str) -> BagFile:
     described = validated(_Description, values, f"“{called}”")
     texts: dict[str, Any] = {
-        name: tensors_as_texts(tensors.pop(f"{name}.utf8"), tensors.pop(f"{name}.ends")) for name in _TEXTS
+        name: tensors_as_texts(tensors.pop(f"{name}.utf8"), tensors.pop(f"{name}.ends"))
+        for name in _TEXTS + (("sources",) if "sources.utf8" in tensors else ())
     }
     digests = tensors.pop("image_sha256", np.zeros((0, _SHA256), np.uint8))
     if digests.dtype != np.uint8 or digests.shape[1:] != (_SHA256,):
@@ -196,6 +198,7 @@ def _check_whole(bags: BagFile) -> None:
         n >= 0
         and len(bags.names) in (0, m)
         and len(bags.image_sha256) in (0, m)
+        and len(bags.sources) in (0, m)
         and len(bags.failed) == len(bags.reasons)
         and (bags.boxes is None or bags.boxes.shape == (n, 4))
         and len(bags.feature_names) in (0, bags.instances.shape[1])

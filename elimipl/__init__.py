@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from elimipl import explain
     from elimipl.cards.files import list_models
     from elimipl.config import Config
+    from elimipl.data.doubt import doubtful
+    from elimipl.data.join import join
     from elimipl.dataset import BagDataset
     from elimipl.estimator import MIPLClassifier
-    from elimipl.labels import LESION5, TISSUE7, LabelSpace
+    from elimipl.labels import COLON, LESION5, TISSUE7, LabelSpace
     from elimipl.loss_registry import LOSSES, register_loss
     from elimipl.methods import METHODS, Method, network_method, register_method
     from elimipl.model.batching import collate_bags
@@ -32,9 +34,10 @@ if TYPE_CHECKING:
     from elimipl.training.loop import Fitted, fit
     from elimipl.training.protocol import evaluate
     from elimipl.training.reports import EpochReport
-    from elimipl.training.splits import stratified_splits
+    from elimipl.training.splits import group_folds, stratified_splits
 
 __all__ = [
+    "COLON",
     "LESION5",
     "LOSSES",
     "METHODS",
@@ -52,9 +55,12 @@ __all__ = [
     "Predictor",
     "Settings",
     "collate_bags",
+    "doubtful",
     "evaluate",
     "explain",
     "fit",
+    "group_folds",
+    "join",
     "list_models",
     "network_method",
     "register_loss",
@@ -67,9 +73,11 @@ _HOMES = {
     "bag_generators.errors": ("InputError",),
     "elimipl.cards.files": ("list_models",),
     "elimipl.config": ("Config",),
+    "elimipl.data.doubt": ("doubtful",),
+    "elimipl.data.join": ("join",),
     "elimipl.dataset": ("BagDataset",),
     "elimipl.estimator": ("MIPLClassifier",),
-    "elimipl.labels": ("LESION5", "TISSUE7", "LabelSpace"),
+    "elimipl.labels": ("COLON", "LESION5", "TISSUE7", "LabelSpace"),
     "elimipl.methods": ("METHODS", "Method", "network_method", "register_method"),
     "elimipl.model.batching": ("collate_bags",),
     "elimipl.model.inference": ("Predictions",),
@@ -79,7 +87,7 @@ _HOMES = {
     "elimipl.training.loop": ("Fitted", "fit"),
     "elimipl.training.protocol": ("evaluate",),
     "elimipl.training.reports": ("EpochReport",),
-    "elimipl.training.splits": ("stratified_splits",),
+    "elimipl.training.splits": ("group_folds", "stratified_splits"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -43,7 +43,8 @@ class BagDataset:
     A candidate set need not contain the true label: builders and `elimipl.data.crowd` see to that (the paper's
     assumption), a person who sets candidates by hand may be wrong. `groups` says which bags come from the
     same source picture, so that a split never parts augmented copies; by default every bag is its own group.
-    `instance_truth` marks the instances that really carry the bag's label, where that is known.
+    `instance_truth` marks the instances that really carry the bag's label, where that is known. `sources` names the
+    data set each bag came from, where several were joined (`elimipl.join`): one name per bag, or none at all.
     All arrays are read-only. The instances of a folder of shards stay on disk (`MappedRows`): they are read where they
     are indexed, and neither a subset nor other candidate sets read any.
     """
@@ -60,6 +61,7 @@ class BagDataset:
     names: tuple[str, ...] = ()
     source: str = ""
     licence: str = ""
+    sources: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         m = max(np.size(self.offsets) - 1, 0)
@@ -72,6 +74,7 @@ class BagDataset:
         self._set("labels", frozen(self.labels, np.int64, "The labels", dims=1))
         self._set("groups", frozen(groups, np.int64, "The groups", dims=1))
         self._set("names", names)
+        self._set("sources", tuple(str(name) for name in self.sources))
         self._set("params", bag_file.plain_json(dict(self.params)))
         if self.instance_truth is not None:
             self._set("instance_truth", frozen(self.instance_truth, np.bool_, "The instance truth", dims=1))
@@ -141,6 +144,7 @@ class BagDataset:
             labels=self.labels[chosen],
             groups=self.groups[chosen],
             names=tuple(self.names[i] for i in chosen),
+            sources=tuple(self.sources[i] for i in chosen) if self.sources else (),
             instance_truth=None if self.instance_truth is None else self.instance_truth[rows],
         )
 
@@ -178,6 +182,7 @@ class BagDataset:
             instances=self.instances,
             offsets=self.offsets,
             names=self.names,
+            sources=self.sources,
             generator=self.generator,
             params=self.params,
             source=self.source,
@@ -220,6 +225,7 @@ class BagDataset:
             params=dict(file.params),
             instance_truth=file.instance_truth,
             names=file.names,
+            sources=file.sources,
             source=file.source,
             licence=file.licence,
             **labelled,
@@ -283,6 +289,7 @@ class BagDataset:
                     "Join data sets of one generator and one label space.",
                 )
         groups = [part.groups for part in parts] if keep_groups else disjoint_groups(parts)
+        sources = [part.sources or ("",) * len(part) for part in parts] if any(part.sources for part in parts) else []
         truths = [part.instance_truth for part in parts if part.instance_truth is not None]
         return replace(
             first,
@@ -292,5 +299,6 @@ class BagDataset:
             labels=np.concatenate([part.labels for part in parts]),
             groups=np.concatenate(groups),
             names=tuple(name for part in parts for name in part.names),
+            sources=tuple(name for part in sources for name in part),
             instance_truth=np.concatenate(truths) if len(truths) == len(parts) else None,
         )

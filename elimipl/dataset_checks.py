@@ -67,6 +67,8 @@ def validate(data: BagDataset) -> None:
             "Give every bag at least one candidate label.",
         )
     per_bag: dict[str, Sized] = {"labels": data.labels, "groups": data.groups, "names": data.names}
+    if data.sources:
+        per_bag["sources"] = data.sources
     for what, values in per_bag.items():
         if len(values) != m:
             raise InputError(f"There are {len(values)} {what} for {m} bags.", "Give one for each bag.")

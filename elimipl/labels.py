@@ -27,10 +27,14 @@ _LONGEST_TEXT = 1000
 class LabelSpace:
     """The k classes of a task, in the order of the columns of every (…, k) array.
 
-    `id` is short and safe in a file name, `colours` are hex codes, `source` says where the classes come from.
+    `names` stand in files, JSON and addresses; `titles` are what people read (the names unless given), `codes` what a
+    map has room for. `id` is short and safe in a file name, `colours` are hex codes, `source` says where the classes
+    come from.
 
     >>> TISSUE7.index("MUC"), len(TISSUE7), TISSUE7.names[6]
     (2, 7, 'TUM')
+    >>> COLON.names[0], COLON.titles[0], COLON.codes[0]
+    ('normal', 'normal or non-neoplastic mucosa', 'N')
     """
 
     __pydantic_config__ = STRICT
@@ -40,9 +44,12 @@ class LabelSpace:
     colours: tuple[str, ...]
     descriptions: tuple[str, ...]
     source: str = ""
+    titles: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for field in ("names", "colours", "descriptions"):
+        if not self.titles:
+            object.__setattr__(self, "titles", self._plain_titles)
+        for field in ("names", "colours", "descriptions", "titles"):
             object.__setattr__(self, field, tuple(str(value) for value in getattr(self, field)))
         if not _SLUG.fullmatch(self.id):
             raise InputError(
@@ -57,16 +64,17 @@ class LabelSpace:
                 f"The class names of “{self.id}” are not all different and filled: {', '.join(self.names)}.",
                 "Give every class its own name.",
             )
-        if any(len(text) > _LONGEST_TEXT or not text.isprintable() for text in (*self.names, *self.descriptions)):
+        texts = (*self.names, *self.descriptions, *self.titles)
+        if any(len(text) > _LONGEST_TEXT or not text.isprintable() for text in texts):
             raise InputError(
                 f"A name or description of “{self.id}” can't be shown: it is long or holds control characters.",
                 f"Use plain text of at most {_LONGEST_TEXT:,} characters.",
             )
-        if not len(self.names) == len(self.colours) == len(self.descriptions):
+        if not len(self.names) == len(self.colours) == len(self.descriptions) == len(self.titles):
             raise InputError(
-                f"The label space “{self.id}” has {len(self.names)} names, {len(self.colours)} colours and "
-                f"{len(self.descriptions)} descriptions.",
-                "Give one colour and one description for each class.",
+                f"The label space “{self.id}” has {len(self.names)} names, {len(self.colours)} colours, "
+                f"{len(self.descriptions)} descriptions and {len(self.titles)} titles.",
+                "Give one colour and one description for each class, and one title each or none.",
             )
         for colour in self.colours:
             if not _HEX_COLOUR.fullmatch(colour):
@@ -81,9 +89,34 @@ class LabelSpace:
             raise InputError(f"“{name}” is not a class of “{self.id}”.", f"Choose one of: {', '.join(self.names)}.")
         return self.names.index(name)
 
+    @property
+    def _plain_titles(self) -> tuple[str, ...]:
+        return tuple(str(name).replace("_", " ") for name in self.names)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """A few letters per class for maps and legends, so that no class is known by its colour alone.
+
+        The shortest beginnings of the names that differ from each other.
+
+        >>> TISSUE7.codes
+        ('D', 'L', 'MUC', 'MUS', 'N', 'S', 'T')
+        """
+        lower = [name.lower() for name in self.names]
+        return tuple(
+            next(
+                (name[:n].capitalize() if name.islower() else name[:n])
+                for n in range(1, len(name) + 1)
+                if n == len(name) or sum(other.startswith(name[:n].lower()) for other in lower) == 1
+            )
+            for name in self.names
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        """The label space as plain JSON values."""
+        """The label space as plain JSON values; titles that follow from the names are left out, as in older files."""
         values: dict[str, Any] = plain(self)
+        if self.titles == self._plain_titles:
+            del values["titles"]
         return values
 
     @classmethod
@@ -146,4 +179,48 @@ LESION5 = LabelSpace(
         "Villous adenoma: long finger-like fronds with dark, elongated nuclei.",
     ),
     source="Colorectal lesion tiles of Flagy/Colorectal_Carcinoma_Classifier (GPL-3.0 repository)",
+)
+
+COLON = LabelSpace(
+    id="colon",
+    names=(
+        *("normal", "low_grade", "high_grade", "serrated", "carcinoma"),
+        *("stroma", "muscle", "lymphocytes", "mucus", "debris", "fat", "glass"),
+    ),
+    titles=(
+        "normal or non-neoplastic mucosa",
+        "low-grade neoplasia",
+        "high-grade neoplasia",
+        "serrated adenoma",
+        "adenocarcinoma",
+        "stroma",
+        "smooth muscle",
+        "lymphocytes",
+        "mucus",
+        "debris",
+        "fat",
+        "glass without tissue",
+    ),
+    # Those of tissue7 where the class is the same (on its maps), and five more that are seen on tissue: at least 10.8
+    # apart (CIEDE2000) for people with any one form of colour blindness, 20 for others.
+    colours=(
+        *("#009E73", "#0000BB", "#BB3377", "#00FFFF", "#D55E00"),
+        *("#F0E442", "#5B2A00", "#0072B2", "#56B4E9", "#E69F00", "#BBBB99", "#335533"),
+    ),
+    descriptions=(
+        "Normal or non-neoplastic mucosa: regular glands with goblet cells, and polyps without dysplasia.",
+        "Low-grade intraepithelial neoplasia: crowded glands with dark, elongated nuclei in one layer at the base.",
+        "High-grade intraepithelial neoplasia: irregular glands with round, layered nuclei, not yet invasive.",
+        "Serrated adenoma: glands with a saw-toothed lumen.",
+        "Adenocarcinoma: crowded, irregular malignant glands that invade the wall of the colon.",
+        "Stroma: loose connective tissue, often around a tumour.",
+        "Smooth muscle: parallel, wavy pink fibres with elongated nuclei.",
+        "Lymphocytes: dense crowds of small, dark, round nuclei.",
+        "Mucus: pale, stringy secretion with few cells.",
+        "Debris: dead cells, necrosis and blood.",
+        "Fat: large empty cells with thin walls.",
+        "Glass: the slide without tissue.",
+    ),
+    source="Four public sets joined by candidate sets (elimipl.data.colon): the most advanced epithelium present; "
+    "tissue classes only where there is no epithelium",
 )

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from bag_generators.errors import InputError
+
+if TYPE_CHECKING:
+    from elimipl.dataset import BagDataset
 
 Split = tuple[np.ndarray, np.ndarray]
 """Indices of the training bags and of the test bags, each sorted."""
@@ -40,3 +46,28 @@ def stratified_splits(
         in_train = chosen[group_of]
         splits.append((np.flatnonzero(in_train), np.flatnonzero(~in_train)))
     return splits
+
+
+def group_folds(dataset: BagDataset, n: int = 5, seed: int = 0) -> list[Split]:
+    """`n` splits whose test parts are `n` folds of whole groups, with every source and candidate set shared out evenly.
+
+    For bags whose true label may be unknown and whose groups hold several classes, such as slides (`elimipl.join`).
+    """
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    groups = len(np.unique(dataset.groups))
+    if not 2 <= n <= groups:
+        raise InputError(
+            f"{groups} groups of bags can't make {n} folds.",
+            f"Choose 2 to {groups} folds." if groups > 1 else "Add bags.",
+        )
+    source_of = np.unique(dataset.sources, return_inverse=True)[1] if dataset.sources else np.zeros(len(dataset), int)
+    strata = np.unique(np.c_[source_of, dataset.candidates], axis=0, return_inverse=True)[1].reshape(-1)
+    # A fold needs a bag of the most frequent stratum at least; rarer ones are then missing from some folds.
+    folds = StratifiedGroupKFold(n, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        if np.bincount(strata).max() < n:
+            strata = np.zeros_like(strata)
+        splits = list(folds.split(strata, strata, dataset.groups))
+    return [(np.sort(train), np.sort(test)) for train, test in splits]
