@@ -39,6 +39,7 @@ from bag_generators.storage import pack_tensors, write_whole
 from elimipl.data.colon import CREDITS, SOURCES
 from elimipl.labels import COLON
 from scripts.colon.sources import DATA, Picture, taught
+from scripts.colon.sources import SOURCES as NAMES
 from scripts.measure_pathmnist import accuracy
 
 PER_CLASS = 40  # pictures of a class of a source
@@ -147,7 +148,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     layers, about = adapted(arguments.adapted)
-    sources = tuple(SOURCES)
+    sources = NAMES
     shown = drawn(sources, arguments.data)
     layers = {
         name: array if name.endswith("bias") else array.astype(np.float16)
@@ -172,7 +173,7 @@ def main() -> None:
         licence="Apache-2.0 (network and ImageNet weights); the sources' licences stand beside",
         learned_from=f"ImageNet photographs, then crops of {pictures:,} colorectal pictures with candidate labels, one "
         f"head per source, {about['steps']:,} steps, seed {about['seed']} (scripts/adapt_encoder.py)",
-        sources=tuple(CREDITS.values()),
+        sources=tuple(f"{c.title} ({c.authors}), {c.where}, {c.licence}" for c in CREDITS.values()),
         projection=f"{WIDTH} whitened principal components per view of cells of {len(shown):,} of these pictures",
         likenesses="mean cell of the pictures of a class; for words only",
         measured={
