@@ -11,6 +11,7 @@ from elimipl.scope import Check, Verdict, judge
 
 if TYPE_CHECKING:
     from bag_generators import Bag
+    from elimipl.labels import LabelSpace
     from elimipl.predictor import Prediction, Predictor
 
 LABEL_SET = "label_set"
@@ -35,6 +36,8 @@ class Answer:
     """Names of the checks the model's card has no numbers for."""
     reliability: str | None
     """How often the model is right when it is this sure; None where that was not counted."""
+    label_space: LabelSpace
+    """Its names stand in `label`, `label_set` and JSON, its titles in sentences."""
 
     @property
     def declined(self) -> bool:
@@ -54,10 +57,10 @@ class Answer:
 
     def sentences(self) -> tuple[str, ...]:
         """The answer for a person: label, what else is possible, how reliable that is, what speaks against it."""
-        sure = f"{self.label}, {100 * self.probability:.0f} %"
+        sure = f"{self.label_space.title(self.label)}, {100 * self.probability:.0f} %"
         first = f"{sure}: {'every check passed' if self.trusted else 'not to be trusted as it is'}."
         if self.label_set is not None:
-            possible = ", ".join(self.label_set) or "none"
+            possible = ", ".join(map(self.label_space.title, self.label_set)) or "none"
             first = f"{first} Possible at {100 * USUAL_LEVEL:.0f} % coverage: {possible}."
         return (first, *(() if self.reliability is None else (self.reliability,)), *self.warnings)
 
@@ -88,6 +91,7 @@ class Answer:
             checks=verdict.checks if possible is None else (*verdict.checks, _of_label_set(possible, prediction)),
             not_checked=verdict.not_checked if possible is not None else (*verdict.not_checked, LABEL_SET),
             reliability=None if counted is None else counted.sentence(prediction.probability),
+            label_space=prediction.label_space,
         )
 
 
@@ -99,14 +103,15 @@ def answer(quality: Mapping[str, float], predictor: Predictor, bag: Bag, predict
 def _of_label_set(possible: tuple[str, ...], prediction: Prediction) -> Check:
     start = f"At {100 * USUAL_LEVEL:.0f} % coverage "
     passed = possible == (prediction.label,)
+    shown, top = [*map(prediction.label_space.title, possible)], prediction.title
     if passed:
-        reason = f"{start}{prediction.label} is the only possible label."
+        reason = f"{start}{top} is the only possible label."
     elif not possible:
         reason = f"{start}no label is possible: the model has no answer."
     elif len(possible) == len(prediction.label_space):
         reason = f"{start}every label is possible: the model has no answer."
     elif len(possible) == 1:
-        reason = f"{start}only {possible[0]} is possible, although {prediction.label} is more probable."
+        reason = f"{start}only {shown[0]} is possible, although {top} is more probable."
     else:
-        reason = f"{start}{', '.join(possible[:-1])} and {possible[-1]} are possible: the model can't decide."
+        reason = f"{start}{', '.join(shown[:-1])} and {shown[-1]} are possible: the model can't decide."
     return Check(LABEL_SET, passed, float(len(possible)), 1.0, reason)

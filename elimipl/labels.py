@@ -21,6 +21,7 @@ OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "
 _SLUG = re.compile(r"[a-z0-9_]+")
 _HEX_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _LONGEST_TEXT = 1000
+_SHORT = 4  # characters that fit on a map
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class LabelSpace:
 
     def __post_init__(self) -> None:
         if not self.titles:
-            object.__setattr__(self, "titles", self._plain_titles)
+            object.__setattr__(self, "titles", tuple(str(name).replace("_", " ") for name in self.names))
         for field in ("names", "colours", "descriptions", "titles"):
             object.__setattr__(self, field, tuple(str(value) for value in getattr(self, field)))
         if not _SLUG.fullmatch(self.id):
@@ -89,19 +90,21 @@ class LabelSpace:
             raise InputError(f"“{name}” is not a class of “{self.id}”.", f"Choose one of: {', '.join(self.names)}.")
         return self.names.index(name)
 
-    @property
-    def _plain_titles(self) -> tuple[str, ...]:
-        return tuple(str(name).replace("_", " ") for name in self.names)
+    def title(self, name: str) -> str:
+        """What people read for the class called `name`; a name of other classes stays as it is."""
+        return self.titles[self.names.index(name)] if name in self.names else name
 
     @property
     def codes(self) -> tuple[str, ...]:
         """A few letters per class for maps and legends, so that no class is known by its colour alone.
 
-        The shortest beginnings of the names that differ from each other.
+        Short names as they are, else the shortest beginnings that differ from each other.
 
-        >>> TISSUE7.codes
-        ('D', 'L', 'MUC', 'MUS', 'N', 'S', 'T')
+        >>> COLON.codes
+        ('N', 'Lo', 'H', 'Se', 'C', 'St', 'Mus', 'Ly', 'Muc', 'D', 'F', 'G')
         """
+        if max(map(len, self.names)) <= _SHORT:
+            return self.names
         lower = [name.lower() for name in self.names]
         return tuple(
             next(
@@ -112,11 +115,18 @@ class LabelSpace:
             for name in self.names
         )
 
+    def legend_text(self, index: int) -> str:
+        """Code and title of a class, for the legend of a map that shows the codes.
+
+        >>> TISSUE7.legend_text(2), COLON.legend_text(8)
+        ('MUC', 'Muc · mucus')
+        """
+        code, title = self.codes[index], self.titles[index]
+        return title if code == title else f"{code} · {title}"
+
     def to_dict(self) -> dict[str, Any]:
-        """The label space as plain JSON values; titles that follow from the names are left out, as in older files."""
+        """The label space as plain JSON values."""
         values: dict[str, Any] = plain(self)
-        if self.titles == self._plain_titles:
-            del values["titles"]
         return values
 
     @classmethod
@@ -209,8 +219,8 @@ COLON = LabelSpace(
     ),
     descriptions=(
         "Normal or non-neoplastic mucosa: regular glands with goblet cells, and polyps without dysplasia.",
-        "Low-grade intraepithelial neoplasia: crowded glands with dark, elongated nuclei in one layer at the base.",
-        "High-grade intraepithelial neoplasia: irregular glands with round, layered nuclei, not yet invasive.",
+        "Low-grade neoplasia: crowded glands with dark, elongated nuclei in one layer at the base.",
+        "High-grade neoplasia: irregular glands with round, layered nuclei, not yet invasive.",
         "Serrated adenoma: glands with a saw-toothed lumen.",
         "Adenocarcinoma: crowded, irregular malignant glands that invade the wall of the colon.",
         "Stroma: loose connective tissue, often around a tumour.",
@@ -219,7 +229,7 @@ COLON = LabelSpace(
         "Mucus: pale, stringy secretion with few cells.",
         "Debris: dead cells, necrosis and blood.",
         "Fat: large empty cells with thin walls.",
-        "Glass: the slide without tissue.",
+        "Glass without tissue: nothing but the slide.",
     ),
     source="Four public sets joined by candidate sets (elimipl.data.colon): the most advanced epithelium present; "
     "tissue classes only where there is no epithelium",

@@ -67,6 +67,11 @@ class Prediction:
         return self.label_space.names[self.index]
 
     @property
+    def title(self) -> str:
+        """What people read for it."""
+        return self.label_space.titles[self.index]
+
+    @property
     def probability(self) -> float:
         """Calibrated probability of the most probable class."""
         return float(self.probabilities[self.index])

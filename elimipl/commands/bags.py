@@ -26,9 +26,9 @@ from elimipl.data.candidates import Candidates
 from elimipl.data.tile_shards import shards_from_tiles
 from elimipl.data.tiles import bags_from_tiles, list_tiles
 from elimipl.dataset import BagDataset
-from elimipl.labels import LESION5, TISSUE7
+from elimipl.labels import COLON, LESION5, TISSUE7
 
-_SPACES = {space.id: space for space in (TISSUE7, LESION5)}
+_SPACES = {space.id: space for space in (TISSUE7, LESION5, COLON)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
         return 1
     shown = pairs[-1][1]
     count = sum(len(list(before.by_name())) for before, _ in pairs)
-    print(f"The same result: {shown.label}, {shown.probabilities[shown.label]:.1%}; {count} numbers compared.")
+    title = predictor.card.label_space.title(shown.label)
+    print(f"The same result: {title}, {shown.probabilities[shown.label]:.1%}; {count} numbers compared.")
     return 0
 
 

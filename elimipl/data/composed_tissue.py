@@ -60,13 +60,13 @@ def _of_six(tiles: BagDataset, background: int) -> BagDataset:
     own = tiles.subset(tiles.labels != background)
     kept = np.arange(tiles.n_classes) != background
     space = tiles.label_space
-    names, colours, said = (
-        tuple(np.array(one)[kept].tolist()) for one in (space.names, space.colours, space.descriptions)
+    names, colours, said, titles = (
+        tuple(np.array(one)[kept].tolist()) for one in (space.names, space.colours, space.descriptions, space.titles)
     )
     return replace(
         own,
         candidates=own.candidates[:, kept],
         labels=own.labels - (own.labels > background),
-        label_space=LabelSpace("composed6", names, colours, said, space.source),
+        label_space=LabelSpace("composed6", names, colours, said, space.source, titles),
         source=f"{own.source}; composed with patches of {BACKGROUND}",
     )

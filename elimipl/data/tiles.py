@@ -14,7 +14,7 @@ import numpy as np
 from bag_generators import InputError, generate_many
 from bag_generators.formats import extensions
 from elimipl.dataset import BagDataset
-from elimipl.labels import LESION5, TISSUE7, LabelSpace
+from elimipl.labels import COLON, LESION5, TISSUE7, LabelSpace
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _pictures_below(folder: str | Path, prefix: str, known: frozenset[str]) -> I
 
 def space_of(names: Sequence[str], where: str, source: str) -> LabelSpace:
     """The shipped label space whose class names hold all folder names, or else one made of the folder names."""
-    for shipped in (TISSUE7, LESION5):
+    for shipped in (TISSUE7, LESION5, COLON):
         if names and set(names) <= set(shipped.names):
             return shipped
     if len(names) < 2:

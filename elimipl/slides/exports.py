@@ -15,17 +15,19 @@ from typing import Any
 import numpy as np
 import shapely
 from jinja2 import Environment, StrictUndefined
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from scipy import ndimage
 
 from bag_generators.polygons import trace
 from bag_generators.slide import Slide
 from bag_generators.storage import write_whole
+from elimipl.class_marks import class_marks
 from elimipl.slides.slide_map import SlideMap
 
 NOTICE = "For teaching and research. Not a medical device: never use it for a diagnosis."
 SUMMARY = "map.json"
 _PICTURE_SIDE = 2000
+_LETTERS = 24  # px
 _TEMPLATE = Path(__file__).with_name("report.html.jinja")
 
 
@@ -148,7 +150,7 @@ def table_csv(slide_map: SlideMap) -> str:
 
 
 def picture_png(slide_map: SlideMap, thumbnail: np.ndarray) -> bytes:
-    """The slide with every tile half in the colour of its class."""
+    """The slide with every tile half in the colour of its class, and the codes of the classes on their regions."""
     height, width = thumbnail.shape[:2]
     columns, rows = (
         np.clip(np.searchsorted(cuts, (np.arange(pixels) + 0.5) * length / pixels, "right") - 1, 0, len(cuts) - 2)
@@ -160,9 +162,21 @@ def picture_png(slide_map: SlideMap, thumbnail: np.ndarray) -> bytes:
     colours = np.array([_rgb(colour) for colour in slide_map.label_space.colours], np.uint16)
     classes = slide_map.classes[rows][:, columns]
     tinted = ((thumbnail + colours[classes]) // 2).astype(np.uint8)
+    picture = Image.fromarray(np.where((classes >= 0)[:, :, None], tinted, thumbnail))
+    _write_codes(picture, slide_map)
     out = io.BytesIO()
-    Image.fromarray(np.where((classes >= 0)[:, :, None], tinted, thumbnail)).save(out, "PNG", compress_level=2)
+    picture.save(out, "PNG", compress_level=2)
     return out.getvalue()
+
+
+def _write_codes(picture: Image.Image, slide_map: SlideMap) -> None:
+    draw, letters = ImageDraw.Draw(picture), ImageFont.load_default(_LETTERS)
+    across, down = picture.width / slide_map.about.width, picture.height / slide_map.about.height
+    x_edges, y_edges, codes = slide_map.grid.x_edges, slide_map.grid.y_edges, slide_map.label_space.codes
+    for mark in class_marks(slide_map.classes):
+        x, y = x_edges[mark.column : mark.column + 2].mean(), y_edges[mark.row : mark.row + 2].mean()
+        place = (float(x * across), float(y * down))
+        draw.text(place, codes[mark.index], "black", letters, "mm", stroke_width=3, stroke_fill="white")
 
 
 def report_html(slide_map: SlideMap, picture: bytes) -> str:
@@ -173,6 +187,8 @@ def report_html(slide_map: SlideMap, picture: bytes) -> str:
         facts=facts,
         classes=sorted(facts["classes"], key=lambda one: -one["mm2"]),
         colours=dict(zip(slide_map.label_space.names, slide_map.label_space.colours, strict=True)),
+        codes=dict(zip(slide_map.label_space.names, slide_map.label_space.codes, strict=True)),
+        titles=dict(zip(slide_map.label_space.names, slide_map.label_space.titles, strict=True)),
         words=dict(zip(slide_map.label_space.names, slide_map.label_space.descriptions, strict=True)),
         picture="data:image/png;base64," + base64.b64encode(picture).decode("ascii"),
         provenance=json.dumps(facts, indent=2, ensure_ascii=False),

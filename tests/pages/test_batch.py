@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from bag_generators.tissue.samples import list_samples
 from elimipl.cards.limits import Limits
+from elimipl.labels import TISSUE7
 from elimipl.predictor import Predictor
 from ui.batch.rows import classify_files
 from ui.batch.tables import batch_csv, batch_json, batch_table, compared
@@ -90,11 +91,11 @@ def test_names_that_carry_labels_are_compared_with_the_answers():
     named = [("TUM/a.png", tile), ("str-0001.png", tile), ("unlabelled.png", tile), ("NORM/b.png", b"broken")]
     rows = classify_files(named, Predictor.load("tissue7-row-elimipl"), lambda _done: None)
     assert [row.true_label for row in rows] == ["TUM", "STR", "", ""]
-    found = compared(rows)
+    found = compared(rows, TISSUE7)
     assert found.files == found.matrix.to_numpy().sum() == 2
     assert found.right == sum(row.label == row.true_label for row in rows[:2])
     assert found.matrix.loc["TUM", rows[0].label] >= 1
-    assert compared(rows[1:]) is None
+    assert compared(rows[1:], TISSUE7) is None
 
 
 def batch_page(**query: str) -> AppTest:
@@ -164,6 +165,6 @@ def test_a_model_with_limits_says_whether_they_hold_and_gives_no_answer_where_no
     Image.new("RGB", (224, 224), (200, 120, 180)).save(flat, "PNG")
     (row,) = classify_files([("flat.png", flat.getvalue())], Predictor.load("tissue7-row-elimipl"), lambda _done: None)
     assert (row.in_scope, row.trusted, row.declined) == (False, False, True)
-    table = batch_table([row])
+    table = batch_table([row], TISSUE7)
     assert table["answer"][0] == f"no answer ({row.label})"
     assert "A typical pixel differs from its neighbours by 0 grey levels" in table["why"][0]

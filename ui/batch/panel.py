@@ -8,6 +8,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bag_generators import InputError, load
 from bag_generators.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
+from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from ui.batch import texts
 from ui.batch.kept import Batch, classified, forget_batch, kept_batch
@@ -77,23 +78,24 @@ def _show_rows(batch: Batch, files: list[tuple[str, bytes]], predictor: Predicto
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(texts.KEPT)
             st.button(texts.FORGET, key="forget-batch", on_click=forget_batch, type="tertiary")
-    chosen = _show_table(batch)
+    labels = predictor.card.label_space
+    chosen = _show_table(batch, labels)
     with st.container(horizontal=True):
         _offer_explore(batch, files, chosen)
         facts = model_name(predictor.card)
         download_button("CSV", lambda: batch_csv(rows), "elimipl-batch.csv", "text/csv", facts)
         download_button("JSON", lambda: batch_json(rows), "elimipl-batch.json", "application/json", facts)
-    _show_comparison(batch)
+    _show_comparison(batch, labels)
 
 
-def _show_table(batch: Batch) -> int | None:
+def _show_table(batch: Batch, labels: LabelSpace) -> int | None:
     """The table; the number of the row that a person chose."""
     columns = {name: st.column_config.Column(title) for name, title in texts.COLUMNS.items()} | {
         "thumbnail": st.column_config.ImageColumn(texts.COLUMNS["thumbnail"], width="small"),
         "probability": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
     }
     event = st.dataframe(
-        batch_table(batch.rows),
+        batch_table(batch.rows, labels),
         hide_index=True,
         key="rows",
         row_height=52,
@@ -121,8 +123,8 @@ def _offer_explore(batch: Batch, files: list[tuple[str, bytes]], chosen: int | N
     open_in_explore(image, texts.opened_title(image.sha256))
 
 
-def _show_comparison(batch: Batch) -> None:
-    found = compared(batch.rows)
+def _show_comparison(batch: Batch, labels: LabelSpace) -> None:
+    found = compared(batch.rows, labels)
     if found is None:
         return
     st.subheader(texts.COMPARISON_HEADING, divider="gray")

@@ -3,12 +3,13 @@
 import csv
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from elimipl.labels import LabelSpace
 from ui.batch.rows import BatchRow
 
 # What a spreadsheet may pass over at the beginning of a cell: blanks, and characters that nobody sees.
@@ -34,23 +35,31 @@ class Comparison:
     trusted_right: int
 
 
-def batch_table(rows: Sequence[BatchRow]) -> pd.DataFrame:
+def batch_table(rows: Sequence[BatchRow], labels: LabelSpace) -> pd.DataFrame:
     """What the page shows; columns that would be empty are left out."""
     shown = [
-        vars(row) | {"label_set": _joined(row), "answer": _answer(row), "why": row.refused or row.notes} for row in rows
+        vars(row)
+        | {"true_label": labels.title(row.true_label), "label_set": _joined(row, labels.title)}
+        | {"answer": _answer(row, labels), "why": row.refused or row.notes}
+        for row in rows
     ]
     table = pd.DataFrame(shown, columns=list(SHOWN))
     return table.drop(columns=[column for column in ("true_label", "label_set", "why") if not table[column].any()])
 
 
-def compared(rows: Sequence[BatchRow]) -> Comparison | None:
+def compared(rows: Sequence[BatchRow], labels: LabelSpace) -> Comparison | None:
     """The confusion matrix; None where fewer than two names carry a label."""
     known = [row for row in rows if row.true_label and not row.refused]
     if len(known) < 2:
         return None
     names = [name for name in known[0].probabilities if any(name in (row.true_label, row.label) for row in known)]
     matrix = pd.crosstab([row.true_label for row in known], [row.label for row in known])
-    matrix = matrix.reindex(index=names, columns=names, fill_value=0).rename_axis(index="by name", columns=None)
+    matrix = (
+        matrix.reindex(index=names, columns=names, fill_value=0)
+        .rename(labels.title, axis=0)
+        .rename(labels.title, axis=1)
+    )
+    matrix = matrix.rename_axis(index="by name", columns=None)
     trusted = [row for row in known if row.trusted]
     right, trusted_right = (sum(row.label == row.true_label for row in group) for group in (known, trusted))
     return Comparison(matrix, len(known), right, len(trusted), trusted_right)
@@ -84,13 +93,14 @@ def _flat(row: BatchRow) -> dict[str, Any]:
     )
 
 
-def _answer(row: BatchRow) -> str:
+def _answer(row: BatchRow, labels: LabelSpace) -> str:
     """The label where it counts; what is most probable in brackets where a check failed or nothing was decided."""
-    return f"no answer ({row.label})" if row.declined and row.label else row.label
+    title = labels.title(row.label)
+    return f"no answer ({title})" if row.declined and title else title
 
 
-def _joined(row: BatchRow) -> str:
-    return "" if row.label_set is None else ", ".join(row.label_set) or "none"
+def _joined(row: BatchRow, shown: Callable[[str], str] = str) -> str:
+    return "" if row.label_set is None else ", ".join(map(shown, row.label_set)) or "none"
 
 
 def defused(text: str) -> str:

@@ -37,7 +37,7 @@ def show_sets(session: ClassSession, counted: Tally) -> None:
         label_matrices(
             np.maximum(truths[shown], 0),
             counted.candidates[shown],
-            [plain(name) for name in session.label_space.names],
+            [plain(name) for name in session.label_space.titles],
             [texts.row_name(session.pictures[at].number) for at in shown],
             current_palette(),
             as_machine=not revealed,
@@ -51,7 +51,7 @@ def show_sets(session: ClassSession, counted: Tally) -> None:
 def show_confusions(session: ClassSession, counted: Tally) -> None:
     """Which labels the class finds possible where another one is true, and how far it agrees."""
     st.subheader(texts.CONFUSION_HEADING, anchor=False)
-    names = session.label_space.names
+    names = session.label_space.titles
     shares = counted.taken_for(session.truths())
     left, right = st.columns([1.5, 1], gap="large")
     with right:
@@ -70,7 +70,7 @@ def show_confusions(session: ClassSession, counted: Tally) -> None:
 
 def picture_rows(session: ClassSession, counted: Tally) -> Sequence[tuple[object, ...]]:
     """Every picture: what most find most likely, what the others say, the candidate set and the truth."""
-    names, rows = session.label_space.names, []
+    names, rows = session.label_space.titles, []
     for at, picture in enumerate(session.pictures):
         first = counted.first[at]
         order = [int(label) for label in np.argsort(-first, kind="stable") if first[label]]

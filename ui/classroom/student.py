@@ -94,7 +94,7 @@ def _show_form(session: ClassSession, at: int, answered: dict[int, Ballot]) -> N
             options,
             selection_mode="multi",
             default=[number for number in before.named if number != before.top] if before else None,
-            format_func=lambda number: option_text(labels.names[number]),
+            format_func=lambda number: option_text(labels.titles[number]),
             help=texts.ALSO_HELP,
             key=f"class_also_{session.id}_{at}",
         )
@@ -102,8 +102,8 @@ def _show_form(session: ClassSession, at: int, answered: dict[int, Ballot]) -> N
             texts.SEND_LABEL, type="primary", icon=":material/send:", width="stretch", key=f"class-send-{at}"
         )
     if before is not None:
-        named = ", ".join(escape(labels.names[number]) for number in before.named)
-        st.caption(texts.kept_answer(escape(labels.names[before.top]), named))
+        named = ", ".join(escape(labels.titles[number]) for number in before.named)
+        st.caption(texts.kept_answer(escape(labels.titles[before.top]), named))
     if not sent:
         return
     if top is None:

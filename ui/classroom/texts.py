@@ -21,7 +21,7 @@ NO_ACCOUNT = "No account and no name: you are a number to the class. Everything 
 
 OPEN_HEADING = "Open a class"
 LABELS_LABEL = "Labels to choose from"
-LABELS_TITLES = {"tissue7": "7 tissues", "lesion5": "5 lesions", "own": "Of my own"}
+LABELS_TITLES = {"tissue7": "7 tissues", "lesion5": "5 lesions", "colon": "12 classes of the colon", "own": "Of my own"}
 OWN_LABELS_LABEL = "Labels, one in each line"
 DRAWN_LABEL = "Drawings of each tissue"
 DRAWN_HELP = "Phantoms, whose class is known. Other drawings are kept back to measure the models on."
@@ -133,16 +133,16 @@ SAFELY = (
 
 
 def label_title(labels: LabelSpace, number: int) -> str:
-    """A label in words with its code, or its name alone where there are no other words."""
-    name, words = labels.names[number], labels.descriptions[number].partition(":")
-    return f"{words[0]} ({name})" if words[1] and words[0].lower() != name.lower() else name
+    """A label in words with its title, or its title alone where there are no other words."""
+    title, words = labels.titles[number], labels.descriptions[number].partition(":")
+    return f"{words[0]} ({title})" if words[1] and words[0].lower() != title.lower() else title
 
 
 def meanings(labels: LabelSpace) -> str:
     """What every label means, as a list; empty where nobody has said so."""
     if labels.descriptions == labels.names:
         return ""
-    pairs = zip(labels.names, labels.descriptions, strict=True)
+    pairs = zip(labels.titles, labels.descriptions, strict=True)
     return "\n".join(f"- **{escape(name)}** {escape(description)}" for name, description in pairs)
 
 
@@ -158,7 +158,7 @@ def picture_alt(number: int) -> str:
 
 def votes_alt(number: int, named: Sequence[int], answers: int, labels: LabelSpace) -> str:
     """The bars of a picture in words."""
-    said = ", ".join(f"{name} {count}" for name, count in zip(labels.names, named, strict=True) if count)
+    said = ", ".join(f"{name} {count}" for name, count in zip(labels.titles, named, strict=True) if count)
     return f"Picture {number}: {answers} answers. Labels named: {said or 'none'}."
 
 

@@ -49,7 +49,7 @@ def show_training(session: ClassSession, counted: Tally) -> str:
 
 def show_outcome(session: ClassSession, outcome: Outcome) -> None:
     """Accuracy and disambiguation of both methods on every kind of labels, and every picture's winner."""
-    names = session.label_space.names
+    names = session.label_space.titles
     parts = (("held_out", texts.ACCURACY_HEADING), ("disambiguation", texts.RIGHT_HEADING))
     for column, (of, heading) in zip(st.columns(2, gap="large"), parts, strict=True):
         with column:

@@ -31,7 +31,7 @@ def show_votes(session: ClassSession, ballots: Sequence[Ballot], key: str) -> No
                 counted.named[at].tolist(),
                 counted.first[at].tolist(),
                 int(counted.answers[at]),
-                session.label_space.names,
+                session.label_space.titles,
                 current_palette(),
                 -1 if truth is None else truth,
             ),
@@ -39,6 +39,6 @@ def show_votes(session: ClassSession, ballots: Sequence[Ballot], key: str) -> No
             texts.votes_alt(numbers[at], counted.named[at].tolist(), int(counted.answers[at]), session.label_space),
         )
         if session.opened:
-            names = session.label_space.names
+            names = session.label_space.titles
             members = [escape(name) for name, member in zip(names, counted.candidates[at], strict=True) if member]
             st.markdown(texts.candidate_set(members, None if truth is None else escape(names[truth])))

@@ -76,12 +76,12 @@ def choose_comparison() -> Comparison | None:
         range(len(recorded.labels)),
         f"compare_bag_{name}",
         median_bag(recorded, FIRST, SECOND),
-        lambda number: texts.bag_title(number, space.names[recorded.labels[number]]),
+        lambda number: texts.bag_title(number, space.titles[recorded.labels[number]]),
         shape="pills",
         label_hidden=True,
     )
-    others = [space.names[c] for c in np.flatnonzero(recorded.candidates[bag]) if c != recorded.labels[bag]]
-    st.caption(texts.candidates_told(space.names[recorded.labels[bag]], others))
+    others = [space.titles[c] for c in np.flatnonzero(recorded.candidates[bag]) if c != recorded.labels[bag]]
+    st.caption(texts.candidates_told(space.titles[recorded.labels[bag]], others))
     st.caption(texts.BAG_RULE)
     st.subheader(texts.METHODS_HEADING, divider="gray")
     methods = recorded.about.methods

@@ -75,7 +75,7 @@ def _show_bags(comparison: Comparison, epoch: int) -> None:
     recorded = comparison.recorded
     st.markdown(f"**{texts.BAGS_HEADING}**", help=texts.BAGS_HELP)
     pairs = recorded.probabilities[[recorded.method(name) for name in (comparison.left, comparison.right)], epoch]
-    names = recorded.label_space.names
+    names = recorded.label_space.titles
     bags = [
         (
             texts.bag_title(bag, names[label]),

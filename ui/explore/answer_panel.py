@@ -65,7 +65,7 @@ def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bo
     charts.show(
         class_bars(probabilities, labels, candidates, palette, analysis.true_index, before, grey, words),
         key="class-bars",
-        alt=texts.bars_alt(labels.names, probabilities),
+        alt=texts.bars_alt(labels.titles, probabilities),
         on_click=partial(switch_clicked, "class-bars", labels, candidates),
     )
     charts.show(

@@ -29,7 +29,7 @@ def choose_candidates(analysis: Analysis) -> tuple[np.ndarray, str]:
         help=texts.CANDIDATES_HELP,
     )
     if source == BY_SAMPLE:
-        return recorded, texts.recorded_candidates([labels.names[index] for index in np.flatnonzero(recorded)])
+        return recorded, texts.recorded_candidates([labels.titles[index] for index in np.flatnonzero(recorded)])
     return _by_crowd(labels, true_index, analysis.prediction.index) if source == BY_CROWD else _by_hand(labels)
 
 
@@ -61,7 +61,7 @@ def _by_crowd(labels: LabelSpace, true_index: int | None, predicted: int) -> tup
             texts.ASSUMED_LABEL,
             [AS_PREDICTED, *labels.names],
             "assumed",
-            title=lambda name: texts.ASSUMED_AS_PREDICTED if name == AS_PREDICTED else name,
+            title=lambda name: texts.ASSUMED_AS_PREDICTED if name == AS_PREDICTED else labels.title(name),
             shape="list",
             help=texts.ASSUMED_HELP,
         )
@@ -70,13 +70,18 @@ def _by_crowd(labels: LabelSpace, true_index: int | None, predicted: int) -> tup
     crowd = annotate(looked_at, labels, seed)
     st.caption(_what_they_said(crowd, labels))
     return crowd.candidates[0], texts.CROWD_SAID if true_index is not None else sentences.crowd_assumed(
-        labels.names[looked_at]
+        labels.titles[looked_at]
     )
 
 
 def _by_hand(labels: LabelSpace) -> tuple[np.ndarray, str]:
     chosen = choices.some_of(
-        texts.CANDIDATES_HEADING, labels.names, _hand_key(labels), labels.names, option_text, label_hidden=True
+        texts.CANDIDATES_HEADING,
+        labels.names,
+        _hand_key(labels),
+        labels.names,
+        lambda name: option_text(labels.title(name)),
+        label_hidden=True,
     )
     candidates = np.isin(np.array(labels.names), chosen)
     if not candidates.any():
@@ -88,6 +93,6 @@ def _what_they_said(crowd: Crowd, labels: LabelSpace) -> str:
     """One line per annotator; the top label first."""
     lines = []
     for number, (votes, top) in enumerate(zip(crowd.votes[:, 0], crowd.tops[:, 0], strict=True), start=1):
-        others = [labels.names[index] for index in np.flatnonzero(votes) if index != top]
-        lines.append(f"Annotator {number}: {escape(', '.join([labels.names[top], *others]))}")
+        others = [labels.titles[index] for index in np.flatnonzero(votes) if index != top]
+        lines.append(f"Annotator {number}: {escape(', '.join([labels.titles[top], *others]))}")
     return "  \n".join(lines)

@@ -116,7 +116,7 @@ def _choose_settings(analysis: Analysis, kind: str) -> None:
         texts.MAP_CLASS_LABEL,
         [PREDICTED, RUNNER_UP, *analysis.labels.names],
         "map_class",
-        title=lambda name: texts.CLASS_CHOICES.get(name, name),
+        title=lambda name: texts.CLASS_CHOICES.get(name, analysis.labels.title(name)),
         shape="list",
         disabled=kind not in OF_A_CLASS,
         help=texts.MAP_CLASS_HELP,
@@ -162,11 +162,11 @@ def _say(analysis: Analysis, view: ViewState, scores: np.ndarray) -> None:
         st.caption(texts.evenness(scores, is_even(scores)))
     elif view.kind == "vote":
         shares = vote_shares(analysis.bag, analysis.every_score("single"), analysis.labels)
-        st.caption(sentences.vote_sentence(analysis.labels.names, shares))
+        st.caption(sentences.vote_sentence(analysis.labels.titles, shares))
     elif view.kind == "contribution":
-        st.caption(sentences.contribution_sentence(analysis.labels.names[view.class_index], scores))
+        st.caption(sentences.contribution_sentence(analysis.labels.titles[view.class_index], scores))
     else:
-        st.caption(sentences.map_sentence(view.kind, analysis.labels.names[view.class_index], scores))
+        st.caption(sentences.map_sentence(view.kind, analysis.labels.titles[view.class_index], scores))
     if view.region:
         numbers = region_numbers(analysis.bag, analysis.prediction.attention, scores, region_mask(analysis, view))
         st.markdown(sentences.region_sentence(numbers, texts.SOURCE_TITLES[view.kind]))

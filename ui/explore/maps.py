@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bag_generators import Bag
+from elimipl.class_marks import class_marks
 from elimipl.labels import LabelSpace
 from ui.explore import texts
 from ui.explore.analysis import Analysis
@@ -33,7 +34,7 @@ def panels_of(analysis: Analysis, view: ViewState) -> tuple[Panel, ...]:
     """The map; beside it the picture alone, or the maps of the first and the second choice on one scale."""
     if view.panels == TWO_CLASSES:
         pair = [class_index(analysis, choice) for choice in (PREDICTED, RUNNER_UP)]
-        names = [analysis.labels.names[index] for index in pair]
+        names = [analysis.labels.titles[index] for index in pair]
         title = texts.map_title(view.kind, texts.left_and_right(*names))
         return tuple(
             Panel(
@@ -53,7 +54,7 @@ def layers_of(analysis: Analysis, view: ViewState) -> tuple[Layer, ...]:
         return vote_layers(analysis.bag, analysis.every_score("single"), analysis.labels, view.threshold)
     if view.kind == "attention":
         return (attention_layer(analysis.bag, analysis.prediction.attention, view.colours, view.threshold),)
-    title = texts.map_title(view.kind, analysis.labels.names[view.class_index])
+    title = texts.map_title(view.kind, analysis.labels.titles[view.class_index])
     scores = analysis.every_score(view.kind)
     if view.kind == "single":
         return (share_layer(analysis.bag, scores[:, view.class_index], title, view.colours, view.threshold),)
@@ -126,11 +127,22 @@ def vote_layers(bag: Bag, single: np.ndarray, labels: LabelSpace, threshold: flo
             y_edges,
             _beyond(np.where(winner == index, strength, np.nan), threshold),
             rising(colour),
-            labels.names[index],
+            labels.titles[index],
             low=0.0,
         )
         for index, colour in enumerate(class_colours(labels))
     )
+
+
+def vote_codes(
+    bag: Bag, single: np.ndarray, labels: LabelSpace, threshold: float = 0.0
+) -> list[tuple[float, float, str]]:
+    """Where on the field of view which class's code is written: x, y and the code."""
+    layers = vote_layers(bag, single, labels, threshold)
+    painted = np.stack([np.isfinite(layer.cells) for layer in layers])
+    x, y = ((edges[:-1] + edges[1:]) / 2 for edges in (layers[0].x_edges, layers[0].y_edges))
+    marks = class_marks(np.where(painted.any(axis=0), painted.argmax(axis=0), -1))
+    return [(float(x[mark.column]), float(y[mark.row]), labels.codes[mark.index]) for mark in marks]
 
 
 def vote_shares(bag: Bag, single: np.ndarray, labels: LabelSpace) -> np.ndarray:

@@ -13,16 +13,16 @@ from ui.frame.texts import EXPECTED_SCALE
 
 
 def in_words(labels: LabelSpace, index: int) -> str:
-    """A class spelled out with its short code: what its description says before the colon.
+    """A class spelled out, with its title where that is another: what its description says before the colon.
 
     >>> from elimipl.labels import TISSUE7
     >>> in_words(TISSUE7, 2)
     'Mucus (MUC)'
     """
-    name, (words, colon, _) = labels.names[index], labels.descriptions[index].partition(":")
-    if not colon or words.casefold().replace(" ", "_") == name.casefold():
-        return words if colon else name
-    return f"{words} ({name})"
+    title, (words, colon, _) = labels.titles[index], labels.descriptions[index].partition(":")
+    if not colon or words.casefold() == title.casefold():
+        return words if colon else title
+    return f"{words} ({title})"
 
 
 def possible(label_set: tuple[str, ...], labels: LabelSpace, index: int) -> str:

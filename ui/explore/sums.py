@@ -17,7 +17,7 @@ def show_sums(analysis: Analysis) -> None:
         columns = st.columns(2)
     for choice, column in zip((PREDICTED, RUNNER_UP), columns, strict=True):
         index = class_index(analysis, choice)
-        name, own = analysis.labels.names[index], contributions[:, index]
+        name, own = analysis.labels.titles[index], contributions[:, index]
         with column:
             charts.show(
                 running_sum_figure(own, name, current_palette()),

@@ -29,10 +29,10 @@ def class_bars(
     """One bar per class, coloured by candidate / non-candidate; the true label is outlined, `before` is a ghost.
 
     probabilities, candidates, before: (k,). Bars of an answer that is not given are `grey`: pale, but to be seen.
-    `words` spell the classes out beside their bars; without them their names stand there.
+    `words` spell the classes out beside their bars; without them their titles stand there.
     """
     drawing = Drawing()
-    names = [plain(name.replace("_", " ")) for name in labels.names]
+    names = [plain(title) for title in labels.titles]
     pale = PALE if grey else 1.0
     if before is not None:
         drawing.add_bar(

@@ -91,4 +91,4 @@ def _answer(described: Described) -> str:
     prediction = described.prediction
     if prediction is None:
         return texts.NO_MODEL
-    return f"The model says {escape(prediction.label)} · {prediction.probability:.0%}"
+    return f"The model says {escape(prediction.title)} · {prediction.probability:.0%}"

@@ -148,7 +148,7 @@ def _show_list(jobs: list[Job[SlideMap]]) -> None:
                 "slide": job.slide,
                 "state": texts.STATES[progress.state],
                 "tiles": int(found.grid.is_tissue.sum()) if found else progress.done,
-                "shares": texts.shares(found.shares()) if found else "",
+                "shares": texts.shares(found.shares(), found.label_space.title) if found else "",
                 "left_out": texts.left_out(found.left_out) if found else "",
             }
         )

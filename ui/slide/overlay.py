@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from elimipl.class_marks import class_marks
 from elimipl.slides import SlideMap
 from ui.figures.map_colours import COLOUR_PAIRS, at, class_colours, diverging, rising
 
@@ -30,7 +31,9 @@ def for_viewer(title: str, slide_map: SlideMap) -> dict[str, Any]:
         "attention": _text(_in_steps(_doublings(slide_map.attention, octaves) / (2 * octaves) + 0.5)),
         "sets": _sets(slide_map.label_sets),
         "octaves": octaves,
-        "names": list(slide_map.label_space.names),
+        "names": list(slide_map.label_space.titles),
+        "codes": list(slide_map.label_space.codes),
+        "marks": [list(mark) for mark in class_marks(classes)],
         "colours": list(class_colours(slide_map.label_space)),
     }
 

@@ -1,6 +1,6 @@
 """Every text of the Slide page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from bag_generators.formats import MAX_BYTES
@@ -150,14 +150,14 @@ def map_title(model: str, made: datetime) -> str:
     return f"{model} · {made:%H:%M:%S} UTC"
 
 
-def shares(by_class: Mapping[str, float]) -> str:
-    """The classes of a map or a region, the largest first.
+def shares(by_class: Mapping[str, float], title: Callable[[str], str] = str) -> str:
+    """The classes of a map or a region by the titles of their names, the largest first.
 
     >>> shares({"TUM": 0.25, "STR": 0.75, "MUC": 0.0})
     'STR 75%, TUM 25%'
     """
     largest = sorted(by_class.items(), key=lambda pair: -pair[1])
-    return ", ".join(f"{name} {share:.0%}" for name, share in largest if share > 0)
+    return ", ".join(f"{title(name)} {share:.0%}" for name, share in largest if share > 0)
 
 
 def left_out(counts: Mapping[str, int]) -> str:

@@ -34,7 +34,8 @@ def legend(analysis: Analysis, view: ViewState) -> tuple[LegendEntry, ...]:
     if view.kind != "vote" or view.hidden:
         return ()
     shares = vote_shares(analysis.bag, analysis.every_score("single"), analysis.labels)
-    entries = map(LegendEntry, analysis.labels.names, class_colours(analysis.labels), shares.tolist())
+    texts_of = map(analysis.labels.legend_text, range(len(analysis.labels)))
+    entries = map(LegendEntry, texts_of, class_colours(analysis.labels), shares.tolist())
     return tuple(sorted((entry for entry in entries if entry.share > 0), key=lambda entry: -entry.share))
 
 
@@ -55,7 +56,7 @@ def map_sentence(analysis: Analysis, view: ViewState) -> str:
         names = [panel.title for panel in panels_of(analysis, view)]
         title += f" ({texts.map_title(view.kind, texts.left_and_right(*names))})"
     elif view.kind in OF_A_CLASS:
-        title += f" ({texts.map_title(view.kind, analysis.labels.names[view.class_index])})"
+        title += f" ({texts.map_title(view.kind, analysis.labels.titles[view.class_index])})"
     below = f", what lies below {view.threshold:.0%} of the scale is left clear" if view.threshold else ""
     return f"Map: {title}, opacity {view.opacity:.0%}{below}."
 
@@ -69,7 +70,7 @@ def removed_sentence(analysis: Analysis, view: ViewState) -> str:
     whole = analysis.prediction
     return (
         f"{len(view.removed)} of {len(analysis.bag)} patches were removed (crossed out): {numbers}{more}. "
-        f"With all of them the answer is {whole.label}, {whole.probability:.0%}."
+        f"With all of them the answer is {whole.title}, {whole.probability:.0%}."
     )
 
 
@@ -109,7 +110,7 @@ def all_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
         evenness_sentence(analysis, view),
         region_sentence(analysis, view),
         removed_sentence(analysis, view),
-        f"Candidate labels: {', '.join(view.candidates)}.",
+        f"Candidate labels: {', '.join(map(analysis.labels.title, view.candidates))}.",
         *answer_sentences(analysis, view),
         sentences.scale_sentence(analysis.image),
     )

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 from ui.explore.analysis import Analysis
 from ui.explore.exports import caption
 from ui.explore.exports.lettering import font, wrapped
-from ui.explore.maps import panels_of
+from ui.explore.maps import panels_of, vote_codes
 from ui.explore.view_state import ViewState
 from ui.figures.map_colours import at
 from ui.figures.map_layer import Layer, blended
@@ -39,7 +39,10 @@ def _painted(analysis: Analysis, view: ViewState, layers: tuple[Layer, ...]) -> 
     for top in range(0, len(pixels), BAND):
         rows = slice(top, top + BAND)
         pixels[rows] = blended(analysis.image.pixels, layers, view.opacity, rows)
-    return _with_lines(analysis, view, pixels) if view.outlined or view.removed or view.region else pixels
+    lettered = bool(layers) and view.kind == "vote"
+    if lettered or view.outlined or view.removed or view.region:
+        return _with_lines(analysis, view, pixels, lettered)
+    return pixels
 
 
 def painted_png(analysis: Analysis, view: ViewState) -> bytes:
@@ -78,8 +81,8 @@ def _write_title(draw: ImageDraw.ImageDraw, title: str, left: int) -> None:
     draw.text((x, y), title, LIGHT.text, font())
 
 
-def _with_lines(analysis: Analysis, view: ViewState, pixels: np.ndarray) -> np.ndarray:
-    """Outlines where they are set, the region, and a cross in the middle of removed patches, as on the page."""
+def _with_lines(analysis: Analysis, view: ViewState, pixels: np.ndarray, lettered: bool) -> np.ndarray:
+    """Outlines where they are set, the region, a cross on removed patches and the codes of the vote, as on the page."""
     picture = Image.fromarray(pixels)
     draw = ImageDraw.Draw(picture)
     for colour, width in OUTLINE if view.outlined else ():
@@ -97,6 +100,11 @@ def _with_lines(analysis: Analysis, view: ViewState, pixels: np.ndarray) -> np.n
             width = max(1, arm * part // 3)
             draw.line((x - arm, y - arm, x + arm, y + arm), colour, width)
             draw.line((x - arm, y + arm, x + arm, y - arm), colour, width)
+    for x, y, code in (
+        vote_codes(analysis.bag, analysis.every_score("single"), analysis.labels, view.threshold) if lettered else ()
+    ):
+        size = max(10, max(pixels.shape[:2]) // 32)
+        draw.text((x, y), code, LIGHT.text, font(size), "mm", stroke_width=2, stroke_fill="white")
     return np.asarray(picture)
 
 

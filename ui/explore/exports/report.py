@@ -104,7 +104,7 @@ def _scored(analysis: Analysis, view: ViewState) -> tuple[str, int]:
 
 def _score_title(analysis: Analysis, view: ViewState) -> str:
     kind, index = _scored(analysis, view)
-    return own_texts.map_title(kind, analysis.labels.names[index])
+    return own_texts.map_title(kind, analysis.labels.titles[index])
 
 
 def _patches(analysis: Analysis, view: ViewState) -> list[dict[str, Any]]:
@@ -120,7 +120,7 @@ def _patches(analysis: Analysis, view: ViewState) -> list[dict[str, Any]]:
                 "number": patch,
                 "where": f"{analysis.view.x + x0}, {analysis.view.y + y0}",
                 "times": times[patch],
-                "vote": analysis.labels.names[int(single[patch].argmax())],
+                "vote": analysis.labels.titles[int(single[patch].argmax())],
                 "share": single[patch].max(),
                 "score": scores[patch],
                 "removed": patch in view.removed,
@@ -142,8 +142,8 @@ def _facts(analysis: Analysis, view: ViewState) -> Sequence[tuple[str, str]]:
         ("Converted on loading", " ".join(picture.notes)),
         ("Bag", f"{bag.generator}, {bag.instances} patches" + (f" ({params})" if params else "")),
         ("Model", f"{analysis.predictor.card.called}, sha256 {model.sha256}"),
-        ("Candidate labels", ", ".join(result.candidates)),
-        ("True label", result.true_label or "not known"),
+        ("Candidate labels", ", ".join(map(analysis.labels.title, result.candidates))),
+        ("True label", analysis.labels.title(result.true_label) if result.true_label else "not known"),
         ("Versions", ", ".join(f"{name} {result.versions[name]}" for name in libraries)),
         ("To get it again", "take the JSON file away as well: python -m elimipl replay result.json picture"),
     )

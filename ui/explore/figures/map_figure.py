@@ -6,10 +6,11 @@ import plotly.graph_objects as go
 from ui.explore import sentences, texts
 from ui.explore.analysis import Analysis
 from ui.explore.figures.field_figure import add_move_targets, add_region, field_drawing
-from ui.explore.maps import panels_of, vote_shares
+from ui.explore.maps import panels_of, vote_codes, vote_shares
 from ui.explore.view_state import ViewState
 from ui.figures.drawing import Drawing
 from ui.figures.map_colours import class_colours
+from ui.figures.plain_text import plain
 from ui.figures.tissue import add_click_targets, add_outlines
 from ui.frame.palette import Palette
 
@@ -37,6 +38,7 @@ def map_figure(analysis: Analysis, view: ViewState, scores: np.ndarray, palette:
     for trace in drawing.traces:
         trace["showlegend"] = False
     if view.kind == "vote" and not view.hidden:
+        _add_codes(drawing, analysis, view)
         _add_legend(drawing, analysis)
     return drawing.figure()
 
@@ -51,12 +53,28 @@ def _add_legend(drawing: Drawing, analysis: Analysis) -> None:
                 y=[None],
                 mode="markers",
                 marker={"symbol": "square", "size": 12, "color": class_colours(analysis.labels)[index]},
-                name=sentences.vote_legend(analysis.labels.names[index], float(shares[index])),
+                name=sentences.vote_legend(analysis.labels.legend_text(index), float(shares[index])),
                 hoverinfo="skip",
             )
     drawing.update_layout(
         showlegend=True,
         legend={"orientation": "h", "y": -0.01, "yanchor": "top", "x": 0, "itemclick": False, "itemdoubleclick": False},
+    )
+
+
+def _add_codes(drawing: Drawing, analysis: Analysis, view: ViewState) -> None:
+    """The code of each class on its regions of the map: colour alone tells twelve classes apart to nobody."""
+    codes = vote_codes(analysis.bag, analysis.every_score("single"), analysis.labels, view.threshold)
+    drawing.add_scatter(
+        x=[analysis.view.x + x for x, _, _ in codes],
+        y=[analysis.view.y + y for _, y, _ in codes],
+        mode="markers+text",
+        marker={"size": 18, "color": "white", "opacity": 0.75},
+        text=[plain(code) for _, _, code in codes],
+        textfont={"size": 10, "color": "#1F1B24"},
+        hoverinfo="skip",
+        showlegend=False,
+        name="codes",
     )
 
 

@@ -62,7 +62,7 @@ def _add_classes(figure: go.Figure, classified: list[MapTile], size: int, labels
             left, top, right, bottom = tile.x, tile.y, tile.x + size, tile.y + size
             xs.extend([left, right, right, left, left, None])
             ys.extend([top, top, bottom, bottom, top, None])
-        colour, name = class_colours(labels)[index], plain(labels.names[index])
+        colour, name = class_colours(labels)[index], plain(labels.legend_text(index))
         figure.add_scatter(
             x=xs,
             y=ys,
@@ -76,8 +76,10 @@ def _add_classes(figure: go.Figure, classified: list[MapTile], size: int, labels
         figure.add_scatter(
             x=[tile.x + size / 2 for tile in members],
             y=[tile.y + size / 2 for tile in members],
-            mode="markers",
+            mode="markers+text",
             marker={"symbol": "square", "size": 34, "opacity": 0},
+            text=plain(labels.codes[index]),
+            textfont={"size": 11, "color": "#1F1B24"},
             customdata=[[tile.x, tile.y, tile.probability] for tile in members],
             hovertemplate=name + " %{customdata[2]:.0%}<extra></extra>",
             showlegend=False,

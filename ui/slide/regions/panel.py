@@ -1,5 +1,6 @@
 """The regions of a slide on the page: kept for the browser, named, deleted, brought along and taken away."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -43,7 +44,7 @@ def show_regions(chosen: Chosen, slide_map: SlideMap | None) -> None:
     regions = regions_of(chosen)
     numbers = {region.number: measure(region.area, chosen.slide.microns_per_pixel, slide_map) for region in regions}
     if regions:
-        _show_table(chosen, regions, numbers)
+        _show_table(chosen, regions, numbers, slide_map.label_space.title if slide_map else str)
     else:
         st.caption(texts.REGIONS_HINT)
     _take_file(chosen)
@@ -59,8 +60,10 @@ def show_regions(chosen: Chosen, slide_map: SlideMap | None) -> None:
         )
 
 
-def _show_table(chosen: Chosen, regions: tuple[Region, ...], numbers: dict[int, RegionNumbers]) -> None:
-    rows = [_row(region, numbers[region.number]) for region in regions]
+def _show_table(
+    chosen: Chosen, regions: tuple[Region, ...], numbers: dict[int, RegionNumbers], title: Callable[[str], str]
+) -> None:
+    rows = [_row(region, numbers[region.number], title) for region in regions]
     table = pd.DataFrame(rows, columns=list(texts.COLUMNS))
     # A new key with every change: the widget remembers edits by row, and the rows have moved.
     key = f"{_TABLE}_{chosen.id}_{'_'.join(str(region.number) for region in regions)}"
@@ -90,11 +93,11 @@ _FORMATS = {
 }
 
 
-def _row(region: Region, numbers: RegionNumbers) -> dict[str, Any]:
+def _row(region: Region, numbers: RegionNumbers, title: Callable[[str], str]) -> dict[str, Any]:
     return {
         "name": region.name,
         "area": numbers.area_mm2,
-        "main": texts.shares(numbers.class_shares),
+        "main": texts.shares(numbers.class_shares, title),
         "mapped": numbers.mapped,
         "attention": numbers.attention_share,
         "auroc_attention": numbers.auroc_attention,

@@ -53,7 +53,7 @@ function fillLegend(legend, map, layer, ramps, words) {
   if (!map || layer === "none") return;
   if (layer === "class") {
     map.names.forEach((name, index) => {
-      const entry = element("span", "entry", name);
+      const entry = element("span", "entry", name === map.codes[index] ? name : `${map.codes[index]} · ${name}`);
       const colour = element("i", "swatch");
       colour.style.background = map.colours[index];
       entry.prepend(colour);

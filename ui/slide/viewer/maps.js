@@ -3,6 +3,7 @@
 
 const NOTHING = 255; // class of a cell that was left out
 const FINE = 65535; // steps of a stored share
+const ROOM = 18; // screen pixels along the side of a region that has room for its code
 
 const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 const sharesOf = (text) => new Uint16Array(bytesOf(text).buffer);
@@ -68,5 +69,17 @@ class SlideMap {
     const width = this.columns * this.cell * view.scale;
     context.drawImage(this.canvas(layer), left, top, width, this.rows * this.cell * view.scale);
     context.restore();
+    if (layer === "class" && opacity > 0) this.drawCodes(context, view);
+  }
+
+  // Colour alone tells a dozen classes apart to nobody: each region with room for it carries the code of its class.
+  drawCodes(context, view) {
+    context.font = "600 12px sans-serif";
+    for (const [row, column, index, cells] of this.marks) {
+      if (Math.sqrt(cells) * this.cell * view.scale < ROOM) continue;
+      const code = this.codes[index];
+      const [px, py] = view.toScreen((column + 0.5) * this.cell, (row + 0.5) * this.cell);
+      label(context, code, px - context.measureText(code).width / 2, py + 4);
+    }
   }
 }

@@ -37,7 +37,7 @@ def weight_bars(
                 "xaxis": f"x{ending}",
                 "yaxis": f"y{ending}",
                 "marker": {"color": [palette.true if c == label else palette.candidate for c in range(len(share))]},
-                "customdata": [plain(name) for name in space.names],
+                "customdata": [plain(name) for name in space.titles],
                 "hovertemplate": "%{customdata}: %{y:.1%}<extra></extra>",
             }
         )
@@ -79,7 +79,7 @@ def _class_axis(
         "domain": domain,
         "anchor": anchor,
         "tickvals": list(range(len(space))),
-        "ticktext": [_tick(name, bool(is_in), palette) for name, is_in in zip(space.names, members, strict=True)],
+        "ticktext": [_tick(name, bool(is_in), palette) for name, is_in in zip(space.titles, members, strict=True)],
         "tickfont": {"size": 11},
         "autotickangles": [0, -45, -90],
         "showgrid": False,
@@ -98,7 +98,7 @@ def _share_axis(domain: list[float], anchor: str, labelled: bool) -> dict[str, A
 
 
 def _title(space: LabelSpace, label: int) -> str:
-    return f"true label {_short(space.names[label])}" if label >= 0 else "true label unknown"
+    return f"true label {_short(space.titles[label])}" if label >= 0 else "true label unknown"
 
 
 def _tick(name: str, is_candidate: bool, palette: Palette) -> str:
