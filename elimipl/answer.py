@@ -25,9 +25,10 @@ class Answer:
     label: str
     probability: float
     label_set: tuple[str, ...] | None
-    """The labels possible at the usual level, in the order of the label space; None where that was not calibrated."""
+    """The labels possible at the usual level, `label` among them, in the order of the label space; None where that was
+    not calibrated."""
     no_answer: bool
-    """Whether the set is empty or holds every class, so that nothing was decided."""
+    """Whether the set holds every class, so that nothing was decided."""
     verdict: Verdict
     """The checks of the picture, the bag and the probabilities."""
     checks: tuple[Check, ...]
@@ -41,7 +42,7 @@ class Answer:
 
     @property
     def declined(self) -> bool:
-        """Whether there is no answer: a check of the picture failed, or no label or all of them are possible."""
+        """Whether there is no answer: a check of the picture failed, or every label is possible."""
         return self.no_answer or self.verdict.in_scope is False
 
     @property
@@ -60,7 +61,7 @@ class Answer:
         sure = f"{self.label_space.title(self.label)}, {100 * self.probability:.0f} %"
         first = f"{sure}: {'every check passed' if self.trusted else 'not to be trusted as it is'}."
         if self.label_set is not None:
-            possible = ", ".join(map(self.label_space.title, self.label_set)) or "none"
+            possible = ", ".join(map(self.label_space.title, self.label_set))
             first = f"{first} Possible at {100 * USUAL_LEVEL:.0f} % coverage: {possible}."
         return (first, *(() if self.reliability is None else (self.reliability,)), *self.warnings)
 
@@ -86,7 +87,7 @@ class Answer:
             label=prediction.label,
             probability=prediction.probability,
             label_set=possible,
-            no_answer=possible is not None and len(possible) in (0, len(prediction.label_space)),
+            no_answer=possible is not None and len(possible) == len(prediction.label_space),
             verdict=verdict,
             checks=verdict.checks if possible is None else (*verdict.checks, _of_label_set(possible, prediction)),
             not_checked=verdict.not_checked if possible is not None else (*verdict.not_checked, LABEL_SET),
@@ -106,12 +107,8 @@ def _of_label_set(possible: tuple[str, ...], prediction: Prediction) -> Check:
     shown, top = [*map(prediction.label_space.title, possible)], prediction.title
     if passed:
         reason = f"{start}{top} is the only possible label."
-    elif not possible:
-        reason = f"{start}no label is possible: the model has no answer."
     elif len(possible) == len(prediction.label_space):
         reason = f"{start}every label is possible: the model has no answer."
-    elif len(possible) == 1:
-        reason = f"{start}only {shown[0]} is possible, although {top} is more probable."
     else:
         reason = f"{start}{', '.join(shown[:-1])} and {shown[-1]} are possible: the model can't decide."
     return Check(LABEL_SET, passed, float(len(possible)), 1.0, reason)

@@ -79,7 +79,8 @@ class Prediction:
     def label_set(self, level: float = USUAL_LEVEL) -> tuple[str, ...] | None:
         """The labels that are possible when the true one shall be among them in a share `level` of all pictures.
 
-        Empty or with every class it means “no answer”; None where the model's card has no numbers for it.
+        The most probable one is always among them. All of them mean “no answer”; None where the model's card has no
+        numbers for it.
         """
         if self.label_sets is None:
             return None

@@ -123,18 +123,18 @@ class Jobs(Generic[Result]):
     def of(self, visitor: str) -> list[Job[Result]]:
         """One visitor's jobs, the newest first."""
         with self._lock:
-            return [job for owner, job in reversed(self._jobs) if owner == visitor]
+            return self._of(visitor)
 
     def start(self, visitor: str, slide_id: str, slide: str, model: str, work: Work[Result]) -> Job[Result]:
         """Start a job, or give the one that is making the same map already. A visitor has one in the making."""
-        mine = self.of(visitor)
-        for job in mine:
-            if not job.progress.is_over:
-                if (job.slide_id, job.model) == (slide_id, model):
-                    return job
-                raise InputError("A map of yours is still in the making.", "Wait for it, or stop it first.")
-        job = Job(slide_id, slide, model, work, self._turn)
         with self._lock:
+            mine = self._of(visitor)
+            for job in mine:
+                if not job.progress.is_over:
+                    if (job.slide_id, job.model) == (slide_id, model):
+                        return job
+                    raise InputError("A map of yours is still in the making.", "Wait for it, or stop it first.")
+            job = Job(slide_id, slide, model, work, self._turn)
             self._jobs.append((visitor, job))
             over = [pair for pair in self._jobs if pair[1].progress.is_over]
             too_many = [pair for pair in over if pair[0] == visitor][: max(0, len(mine) + 1 - MOST_JOBS)]
@@ -152,8 +152,13 @@ class Jobs(Generic[Result]):
 
     def end(self) -> None:
         """Stop everything: threads that are cut off in torch abort the process."""
-        for _, job in list(self._jobs):
+        with self._lock:
+            jobs = [job for _, job in self._jobs]
+        for job in jobs:
             job.stop()
+
+    def _of(self, visitor: str) -> list[Job[Result]]:
+        return [job for owner, job in reversed(self._jobs) if owner == visitor]
 
 
 def server_jobs() -> Jobs[Any]:

@@ -46,6 +46,24 @@ def test_a_job_tells_how_far_it_is_and_keeps_what_comes_out(jobs):
     assert jobs.of("me") == [job]
 
 
+def test_starts_at_once_make_one_job(jobs):
+    for attempt in range(20):
+        together, started = threading.Barrier(8), []
+
+        def start(attempt=attempt, together=together, started=started):
+            together.wait(SECONDS)
+            started.append(jobs.start(f"visitor {attempt}", "s", "slide", "model", until_stopped))
+
+        starters = [threading.Thread(target=start) for _ in range(8)]
+        for one in starters:
+            one.start()
+        for one in starters:
+            one.join(SECONDS)
+        assert len({job.id for job in started}) == 1
+        assert len(jobs.of(f"visitor {attempt}")) == 1
+        jobs.forget(f"visitor {attempt}")
+
+
 def test_a_job_stops_when_asked(jobs):
     job = jobs.start("me", "s", "slide", "model", until_stopped)
     wait_for(job, RUNNING)
