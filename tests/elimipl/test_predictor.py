@@ -149,7 +149,7 @@ def test_a_model_is_saved_from_python(toy_fitted, toy_dataset, tmp_path):
     np.testing.assert_allclose(
         [one.raw for one in loaded.predict_dataset(toy_dataset)],
         toy_fitted.predict(toy_dataset).probabilities,
-        atol=1e-12,
+        atol=1e-6,  # float32 against float64
     )
     assert loaded.card.accuracy is not None
     assert loaded.card.candidates.scheme == "as in the data set"
