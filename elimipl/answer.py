@@ -10,9 +10,8 @@ from elimipl.cards.conformal import USUAL_LEVEL
 from elimipl.scope import Check, Verdict, judge
 
 if TYPE_CHECKING:
-    from bag_generators import Bag
     from elimipl.labels import LabelSpace
-    from elimipl.predictor import Prediction, Predictor
+    from elimipl.predictor import Instances, Prediction, Predictor
 
 LABEL_SET = "label_set"
 """Name of the check whether exactly one label is possible."""
@@ -34,7 +33,7 @@ class Answer:
     checks: tuple[Check, ...]
     """The checks of the verdict, and last the one of the label set, where there is one."""
     not_checked: tuple[str, ...]
-    """Names of the checks the model's card has no numbers for."""
+    """Names of the checks that neither the model's card nor, for a bag without its picture, the bag has numbers for."""
     reliability: str | None
     """How often the model is right when it is this sure; None where that was not counted."""
     label_space: LabelSpace
@@ -53,7 +52,7 @@ class Answer:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Why not to trust the answer, a sentence each; nothing where it is trusted."""
-        missing = (f"Not checked, because the model's card has no numbers for it: {', '.join(self.not_checked)}.",)
+        missing = (f"Not checked, because there are no numbers for it: {', '.join(self.not_checked)}.",)
         return tuple(one.reason for one in self.checks if not one.passed) + (missing if self.not_checked else ())
 
     def sentences(self) -> tuple[str, ...]:
@@ -96,7 +95,7 @@ class Answer:
         )
 
 
-def answer(quality: Mapping[str, float], predictor: Predictor, bag: Bag, prediction: Prediction) -> Answer:
+def answer(quality: Mapping[str, float], predictor: Predictor, bag: Instances, prediction: Prediction) -> Answer:
     """Judge a prediction by all checks; `quality` has the pixel measures by name (`bag_generators.tissue.quality`)."""
     return Answer.of(predictor, prediction, judge(quality, predictor, bag, prediction))
 

