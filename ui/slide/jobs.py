@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from bag_generators import InputError
+from ui.frame.ending import end_all
 from ui.frame.log import FAULT, REFUSED, log_event, raised_in
 
 WAITING, RUNNING, DONE, STOPPED, FAILED = "waiting", "running", "done", "stopped", "failed"
@@ -76,8 +77,12 @@ class Job(Generic[Result]):
 
     def stop(self) -> None:
         """Ask the job to end, and wait a moment for it."""
+        self.ask_to_end()
+        self.join(STOP_PATIENCE)
+
+    def ask_to_end(self) -> None:
+        """The same without waiting."""
         self._stop.set()
-        self._thread.join(STOP_PATIENCE)
 
     def join(self, seconds: float) -> None:
         """Wait for the end, not longer than `seconds`."""
@@ -151,9 +156,8 @@ class Jobs(Generic[Result]):
             self._jobs = [pair for pair in self._jobs if pair[1] not in mine]
 
     def end(self) -> None:
-        """Stop everything: threads that are cut off in torch abort the process."""
-        for _, job in list(self._jobs):
-            job.stop()
+        """Stop everything, before the server ends."""
+        end_all(job for _, job in list(self._jobs))
 
 
 def server_jobs() -> Jobs[Any]:
