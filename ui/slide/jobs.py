@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from bag_generators import InputError
+from ui.frame.ending import end_all
 from ui.frame.log import FAULT, REFUSED, log_event, raised_in
 
 WAITING, RUNNING, DONE, STOPPED, FAILED = "waiting", "running", "done", "stopped", "failed"
@@ -76,8 +77,12 @@ class Job(Generic[Result]):
 
     def stop(self) -> None:
         """Ask the job to end, and wait a moment for it."""
+        self.ask_to_end()
+        self.join(STOP_PATIENCE)
+
+    def ask_to_end(self) -> None:
+        """The same without waiting."""
         self._stop.set()
-        self._thread.join(STOP_PATIENCE)
 
     def join(self, seconds: float) -> None:
         """Wait for the end, not longer than `seconds`."""
@@ -151,11 +156,10 @@ class Jobs(Generic[Result]):
             self._jobs = [pair for pair in self._jobs if pair[1] not in mine]
 
     def end(self) -> None:
-        """Stop everything: threads that are cut off in torch abort the process."""
+        """Stop everything, before the server ends: threads that are cut off in torch abort the process."""
         with self._lock:
             jobs = [job for _, job in self._jobs]
-        for job in jobs:
-            job.stop()
+        end_all(jobs)
 
     def _of(self, visitor: str) -> list[Job[Result]]:
         return [job for owner, job in reversed(self._jobs) if owner == visitor]

@@ -52,8 +52,7 @@ def training_in(path):
 def test_the_next_server_knows_of_a_training_and_forgets_it_with_its_result(path, monkeypatch):
     monkeypatch.setattr(worker, "learn", endless)
     store, run = begun(path)
-    worker._end_all()  # the server ends
-    run.join(60)
+    worker._end_all()  # the server ends, and waits for it
     store.close()
     assert (run.running, run.error) == (False, None)
     assert training_in(path) == BegunTraining("row", 1)

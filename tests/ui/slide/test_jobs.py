@@ -126,3 +126,11 @@ def test_the_oldest_jobs_make_room(jobs, monkeypatch):
     for visitor in ("me", "me", "me", "you", "third"):
         jobs.start(visitor, "s", "slide", "model", lambda tell, should_stop: 1).join(SECONDS)
     assert [len(jobs.of(visitor)) for visitor in ("me", "you", "third")] == [1, 1, 1]
+
+
+def test_a_server_that_is_stopped_waits_for_what_it_started_longer_than_a_page_does(jobs, monkeypatch):
+    monkeypatch.setattr(jobs_module, "STOP_PATIENCE", 0.0)
+    running, waiting = (jobs.start(visitor, "1", "slide", "m", until_stopped) for visitor in ("ann", "bob"))
+    wait_for(running, RUNNING)
+    jobs.end()
+    assert [job.progress.state for job in (running, waiting)] == [STOPPED, STOPPED]
