@@ -10,9 +10,8 @@ from elimipl.cards.conformal import USUAL_LEVEL
 from elimipl.scope import Check, Verdict, judge
 
 if TYPE_CHECKING:
-    from bag_generators import Bag
     from elimipl.labels import LabelSpace
-    from elimipl.predictor import Prediction, Predictor
+    from elimipl.predictor import Instances, Prediction, Predictor
 
 LABEL_SET = "label_set"
 """Name of the check whether exactly one label is possible."""
@@ -25,15 +24,16 @@ class Answer:
     label: str
     probability: float
     label_set: tuple[str, ...] | None
-    """The labels possible at the usual level, in the order of the label space; None where that was not calibrated."""
+    """The labels possible at the usual level, `label` among them, in the order of the label space; None where that was
+    not calibrated."""
     no_answer: bool
-    """Whether the set is empty or holds every class, so that nothing was decided."""
+    """Whether the set holds every class, so that nothing was decided."""
     verdict: Verdict
     """The checks of the picture, the bag and the probabilities."""
     checks: tuple[Check, ...]
     """The checks of the verdict, and last the one of the label set, where there is one."""
     not_checked: tuple[str, ...]
-    """Names of the checks the model's card has no numbers for."""
+    """Names of the checks that neither the model's card nor, for a bag without its picture, the bag has numbers for."""
     reliability: str | None
     """How often the model is right when it is this sure; None where that was not counted."""
     label_space: LabelSpace
@@ -41,7 +41,7 @@ class Answer:
 
     @property
     def declined(self) -> bool:
-        """Whether there is no answer: a check of the picture failed, or no label or all of them are possible."""
+        """Whether there is no answer: a check of the picture failed, or every label is possible."""
         return self.no_answer or self.verdict.in_scope is False
 
     @property
@@ -52,7 +52,7 @@ class Answer:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Why not to trust the answer, a sentence each; nothing where it is trusted."""
-        missing = (f"Not checked, because the model's card has no numbers for it: {', '.join(self.not_checked)}.",)
+        missing = (f"Not checked, because there are no numbers for it: {', '.join(self.not_checked)}.",)
         return tuple(one.reason for one in self.checks if not one.passed) + (missing if self.not_checked else ())
 
     def sentences(self) -> tuple[str, ...]:
@@ -60,7 +60,7 @@ class Answer:
         sure = f"{self.label_space.title(self.label)}, {100 * self.probability:.0f} %"
         first = f"{sure}: {'every check passed' if self.trusted else 'not to be trusted as it is'}."
         if self.label_set is not None:
-            possible = ", ".join(map(self.label_space.title, self.label_set)) or "none"
+            possible = ", ".join(map(self.label_space.title, self.label_set))
             first = f"{first} Possible at {100 * USUAL_LEVEL:.0f} % coverage: {possible}."
         return (first, *(() if self.reliability is None else (self.reliability,)), *self.warnings)
 
@@ -86,7 +86,7 @@ class Answer:
             label=prediction.label,
             probability=prediction.probability,
             label_set=possible,
-            no_answer=possible is not None and len(possible) in (0, len(prediction.label_space)),
+            no_answer=possible is not None and len(possible) == len(prediction.label_space),
             verdict=verdict,
             checks=verdict.checks if possible is None else (*verdict.checks, _of_label_set(possible, prediction)),
             not_checked=verdict.not_checked if possible is not None else (*verdict.not_checked, LABEL_SET),
@@ -95,7 +95,7 @@ class Answer:
         )
 
 
-def answer(quality: Mapping[str, float], predictor: Predictor, bag: Bag, prediction: Prediction) -> Answer:
+def answer(quality: Mapping[str, float], predictor: Predictor, bag: Instances, prediction: Prediction) -> Answer:
     """Judge a prediction by all checks; `quality` has the pixel measures by name (`bag_generators.tissue.quality`)."""
     return Answer.of(predictor, prediction, judge(quality, predictor, bag, prediction))
 
@@ -106,12 +106,8 @@ def _of_label_set(possible: tuple[str, ...], prediction: Prediction) -> Check:
     shown, top = [*map(prediction.label_space.title, possible)], prediction.title
     if passed:
         reason = f"{start}{top} is the only possible label."
-    elif not possible:
-        reason = f"{start}no label is possible: the model has no answer."
     elif len(possible) == len(prediction.label_space):
         reason = f"{start}every label is possible: the model has no answer."
-    elif len(possible) == 1:
-        reason = f"{start}only {shown[0]} is possible, although {top} is more probable."
     else:
         reason = f"{start}{', '.join(shown[:-1])} and {shown[-1]} are possible: the model can't decide."
     return Check(LABEL_SET, passed, float(len(possible)), 1.0, reason)

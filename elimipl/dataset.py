@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ from bag_generators import bag_file, shards
 from bag_generators.errors import InputError
 from bag_generators.mapped_rows import MappedRows
 from elimipl.dataset_arrays import InstanceTable, disjoint_groups, gathered, halved, joined
-from elimipl.dataset_checks import frozen, validate
-from elimipl.labels import LabelSpace
+from elimipl.dataset_checks import bag_arrays, candidate_matrix, frozen, validate
+from elimipl.labels import LabelSpace, as_label_space
 
 UNLABELLED = LabelSpace.of(
     ("one class", "another class"), id="unlabelled", source="bags that nobody has labelled; their classes are not known"
@@ -65,12 +65,14 @@ class BagDataset:
 
     def __post_init__(self) -> None:
         m = max(np.size(self.offsets) - 1, 0)
+        self._set("label_space", as_label_space(self.label_space))
+        candidates = candidate_matrix(self.candidates, self.label_space)
         groups = np.arange(m) if np.size(self.groups) == 0 else self.groups
         names = tuple(str(name) for name in self.names) or tuple(f"bag {i}" for i in range(m))
         if not self.on_disk:
             self._set("instances", frozen(self.instances, np.float32, "The instances", dims=2))
         self._set("offsets", frozen(self.offsets, np.int64, "The offsets", dims=1))
-        self._set("candidates", frozen(self.candidates, np.bool_, "The candidate sets", dims=2))
+        self._set("candidates", frozen(candidates, np.bool_, "The candidate sets", dims=2))
         self._set("labels", frozen(self.labels, np.int64, "The labels", dims=1))
         self._set("groups", frozen(groups, np.int64, "The groups", dims=1))
         self._set("names", names)
@@ -121,6 +123,12 @@ class BagDataset:
         return len(self.label_space)
 
     @property
+    def truth_outside(self) -> np.ndarray:
+        """Numbers of the bags whose true label is known and not one of their candidates, (n,) int64."""
+        among = np.take_along_axis(self.candidates, np.maximum(self.labels, 0)[:, None], axis=1)[:, 0]
+        return np.flatnonzero((self.labels >= 0) & ~among)
+
+    @property
     def _kind(self) -> tuple[int, LabelSpace, str]:
         """What bags must share to be learned from together."""
         return self.dim, self.label_space, self.generator
@@ -159,9 +167,9 @@ class BagDataset:
         ends = np.cumsum(sizes)
         return np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.offsets[chosen] - (ends - sizes), sizes)
 
-    def with_candidates(self, candidates: ArrayLike) -> BagDataset:
-        """The same bags with other candidate sets, (m, k) bool."""
-        return replace(self, candidates=np.asarray(candidates))
+    def with_candidates(self, candidates: Any) -> BagDataset:
+        """The same bags with other candidate sets, (m, k) bool or a list of classes for each bag."""
+        return replace(self, candidates=candidates)
 
     def save(self, path: str | Path, *, half: bool = False) -> None:
         """Write one bag file (`bag_generators.bag_file`), all or nothing: a crash never leaves half a file.
@@ -235,37 +243,33 @@ class BagDataset:
     def from_bags(
         cls,
         bags: Sequence[ArrayLike],
-        label_space: LabelSpace,
+        label_space: LabelSpace | Iterable[str],
         labels: ArrayLike | None = None,
-        candidates: ArrayLike | None = None,
+        candidates: Any = None,
         instance_truth: Sequence[ArrayLike] | None = None,
         **described: Any,
     ) -> BagDataset:
         """A data set of a list of (n_i, d) arrays.
 
-        Without `candidates` a known label is its own only candidate and an unknown one leaves every class
-        possible. `instance_truth` is a list like `bags`; `described` are the remaining fields (generator,
-        names, …).
+        The classes are a label space or just their names. `labels` are class numbers. `candidates` are (m, k) true and
+        false, or for each bag a list of the names or numbers of its classes; without them a known label is its own only
+        candidate and an unknown one leaves every class possible. `instance_truth` is a list like `bags`; `described`
+        are the remaining fields (generator, names, …).
+
+        >>> bags = BagDataset.from_bags([[[0.0]], [[1.0]]], ["a", "b"], candidates=[["a", "b"], ["b"]])
+        >>> bags.candidates.tolist()
+        [[True, True], [False, True]]
         """
-        with np.errstate(over="ignore"):  # an infinite number is refused below, with the name of its bag
-            arrays = [np.asarray(bag, dtype=np.float32) for bag in bags]
-        if not arrays:
-            raise InputError("The data set has no bags.", "Give at least one bag.")
-        for i, array in enumerate(arrays):
-            if array.ndim != 2 or array.shape[1] != arrays[0].shape[-1]:
-                raise InputError(
-                    f"Bag {i} has the shape {array.shape}, the first one {arrays[0].shape}.",
-                    "Give every bag as a table of instances by features, with the same features everywhere.",
-                )
-        truths = np.full(len(arrays), -1) if labels is None else np.asarray(labels)
+        arrays, space = bag_arrays(bags), as_label_space(label_space)
+        truths = np.full(len(arrays), -1) if labels is None else frozen(labels, np.int64, "The labels", dims=1)
         if candidates is None:
-            candidates = (truths[:, None] == np.arange(len(label_space))) | (truths[:, None] == -1)
+            candidates = (truths[:, None] == np.arange(len(space))) | (truths[:, None] == -1)
         return cls(
             instances=np.concatenate(arrays),
             offsets=np.concatenate([[0], np.cumsum([len(array) for array in arrays])]),
-            candidates=np.asarray(candidates),
+            candidates=candidates,
             labels=truths,
-            label_space=label_space,
+            label_space=space,
             instance_truth=None if instance_truth is None else np.concatenate(instance_truth),
             **described,
         )

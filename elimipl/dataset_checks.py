@@ -2,16 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence, Sized
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bag_generators.errors import InputError
+from elimipl.labels import LabelSpace
 
 if TYPE_CHECKING:
     from elimipl.dataset import BagDataset
+
+
+def bag_arrays(bags: Iterable[ArrayLike]) -> list[np.ndarray]:
+    """Bags as (n_i, d) float32, refused where one is no table or has other features than the first."""
+    arrays: list[np.ndarray] = []
+    for i, bag in enumerate(bags):
+        try:
+            with np.errstate(over="ignore"):  # an infinite number is refused later, with the name of its bag
+                array = np.asarray(bag, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise InputError(f"Bag {i} is not a table of numbers.", _TABLES) from None
+        if array.ndim != 2:
+            raise InputError(f"Bag {i} has {array.ndim} dimension(s), its shape is {array.shape}.", _TABLES)
+        if arrays and array.shape[1] != arrays[0].shape[1]:
+            raise InputError(f"Bag {i} has the shape {array.shape}, the first one {arrays[0].shape}.", _TABLES)
+        arrays.append(array)
+    if not arrays:
+        raise InputError("The data set has no bags.", "Give at least one bag.")
+    return arrays
+
+
+_TABLES = "Give every bag as a table of instances by features, (n, d), with the same features everywhere."
+
+
+def candidate_matrix(given: Any, label_space: LabelSpace) -> np.ndarray:
+    """Candidate sets as a table (m, k); lists of class names or numbers, one for each bag, are made into one.
+
+    What is a table already is returned as it is: `frozen` and `validate` refuse what is wrong with it. Rows of k zeros
+    and ones are a table, too. No candidate set is written like that, except all classes of two, which says nothing.
+    """
+    if hasattr(given, "__array__") and (table := np.asarray(given)).dtype != object:
+        return table
+    k, wanted = len(label_space), "Give (m, k) true and false, or a list of class names or numbers for each bag."
+    try:
+        rows = [[row] if isinstance(row, str) else list(row) for row in given]
+    except TypeError:
+        raise InputError("The candidates are not a list of sets.", wanted) from None
+    if all(isinstance(label, bool | np.bool_) or (label in (0, 1) and len(row) == k) for row in rows for label in row):
+        if len({len(row) for row in rows}) > 1:
+            raise InputError("The rows of the candidate sets differ in length.", wanted)
+        return np.array(rows)
+    table = np.zeros((len(rows), k), dtype=bool)
+    for i, row in enumerate(rows):
+        for label in row:
+            if isinstance(label, str):
+                table[i, label_space.index(label)] = True
+            elif isinstance(label, int | np.integer) and 0 <= label < k:
+                table[i, label] = True
+            else:
+                raise InputError(f"Bag {i} has the candidate {label!r}.", f"{wanted} Numbers run from 0 to {k - 1}.")
+    return table
 
 
 def frozen(values: ArrayLike, dtype: type, what: str, dims: int) -> np.ndarray:

@@ -152,6 +152,19 @@ class LabelSpace:
         return cls(id, names, tuple(_colour(i) for i in range(len(names))), described, source)
 
 
+def as_label_space(given: LabelSpace | Iterable[str]) -> LabelSpace:
+    """A label space as it is; names of classes become one.
+
+    >>> as_label_space(["cat", "dog"]).names
+    ('cat', 'dog')
+    """
+    if isinstance(given, LabelSpace):
+        return given
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"{given!r} is not a label space.", "Give a LabelSpace, or a list of class names.")
+    return LabelSpace.of(given)
+
+
 def _colour(i: int) -> str:
     """Colour of class i: Okabe-Ito while they last, then hues a golden angle apart (distinct, not ideal)."""
     if i < len(OKABE_ITO):

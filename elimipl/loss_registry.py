@@ -8,6 +8,7 @@ A package names what it brings in its pyproject.toml; it is imported when somebo
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -29,16 +30,26 @@ CLI = "cli"
 """The name of the program's own loss, the conjugate label information of eq. 9."""
 
 
-def _checked_loss(loss: Any) -> Loss:
+def checked_loss(loss: Any) -> Loss:
+    """`loss`, refused where it can't be called with three arguments."""
+    wanted = "Give a function of energies, candidates and weights that returns a scalar."
     if not callable(loss):
-        raise InputError(
-            f"{loss!r} is not a loss.", "Give a function of energies, candidates and weights that returns a scalar."
-        )
+        raise InputError(f"{loss!r} is not a loss.", wanted)
+    try:
+        signature = inspect.signature(getattr(loss, "forward", loss))  # a module's own call takes anything
+    except (TypeError, ValueError):  # not written in Python: whether it fits shows when it is called
+        signature = None
+    try:
+        if signature is not None:
+            signature.bind(None, None, None)
+    except TypeError:
+        name = getattr(loss, "__name__", type(loss).__name__)
+        raise InputError(f"The loss “{name}” takes {signature}, not three arguments.", wanted) from None
     checked: Loss = loss
     return checked
 
 
-LOSSES: Registry[Loss] = Registry("loss", "elimipl.losses", (), _checked_loss)
+LOSSES: Registry[Loss] = Registry("loss", "elimipl.losses", (), checked_loss)
 """Losses beside eq. 9 by name."""
 
 

@@ -18,7 +18,7 @@ from elimipl.cards.card import Card
 from elimipl.cards.conformal import USUAL_LEVEL, Conformal
 from elimipl.cards.files import check_generator_files, find_card, read_weights, weights_path
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.dataset import UNLABELLED, BagDataset
 from elimipl.dataset_arrays import InstanceTable
 from elimipl.labels import LabelSpace
 from elimipl.model.inference import infer
@@ -79,7 +79,8 @@ class Prediction:
     def label_set(self, level: float = USUAL_LEVEL) -> tuple[str, ...] | None:
         """The labels that are possible when the true one shall be among them in a share `level` of all pictures.
 
-        Empty or with every class it means “no answer”; None where the model's card has no numbers for it.
+        The most probable one is always among them. All of them mean “no answer”; None where the model's card has no
+        numbers for it.
         """
         if self.label_sets is None:
             return None
@@ -153,9 +154,11 @@ class Predictor:
         )
 
     def predict_dataset(self, dataset: BagDataset) -> list[Prediction]:
-        """The predictions for every bag of a data set of the same generator and classes."""
+        """The predictions for every bag of a data set of the same generator and classes, or one nobody has labelled."""
         self.check_fits(dataset.generator, dataset.params, dataset.dim)
-        if dataset.label_space.names != self.card.label_space.names:
+        if dataset.label_space not in (UNLABELLED, self.card.label_space) and (
+            dataset.label_space.names != self.card.label_space.names
+        ):
             raise InputError(
                 f"The model “{self.card.id}” knows the classes {', '.join(self.card.label_space.names)}; the bags "
                 f"have {', '.join(dataset.label_space.names)}.",
@@ -190,7 +193,12 @@ class Predictor:
             )
 
     def _predict(self, instances: InstanceTable, sizes: np.ndarray) -> list[Prediction]:
-        if instances.ndim != 2 or len(instances) == 0:
+        if instances.ndim != 2:
+            raise InputError(
+                f"A bag has {instances.ndim} dimension(s), its shape is {instances.shape}.",
+                "Give it as a table of instances by features, (n, d).",
+            )
+        if len(instances) == 0:
             raise InputError(f"A bag of the shape {instances.shape} is empty.", "Give at least one instance.")
         if isinstance(instances, np.ndarray) and not np.isfinite(instances).all():
             raise InputError("The bag holds numbers that are not finite.", "Make it again from the picture.")

@@ -17,8 +17,7 @@ from elimipl.cards.limits import DRAWN, Limits, relative_entropy
 from elimipl.data.pictures import PHANTOMS, TILES, Pictures
 
 if TYPE_CHECKING:
-    from bag_generators import Bag
-    from elimipl.predictor import Prediction, Predictor
+    from elimipl.predictor import Instances, Prediction, Predictor
 
 DRAWINGS_ONLY = "This model has learned from drawn phantoms only."
 
@@ -45,7 +44,7 @@ class Verdict:
     checks: tuple[Check, ...]
     """Those that were made, in a fixed order."""
     not_checked: tuple[str, ...]
-    """Names of the checks for which the model's card has no limits."""
+    """Names of the checks for which the model's card has no limits, or the bag no picture that was measured."""
     trained_on: Pictures = TILES
     """What the model knows at all: a picture in the scope of a model of drawings is like those drawings."""
 
@@ -71,7 +70,7 @@ class Verdict:
         }
 
 
-def judge(quality: Mapping[str, float], predictor: Predictor, bag: Bag, prediction: Prediction) -> Verdict:
+def judge(quality: Mapping[str, float], predictor: Predictor, bag: Instances, prediction: Prediction) -> Verdict:
     """Check a picture by the limits on the model's card: all six for the models that ship.
 
     `quality` holds the pixel measures by name (`bag_generators.tissue.quality`), `prediction` is the predictor's for

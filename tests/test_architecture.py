@@ -1,11 +1,9 @@
 """Who may import whom: the rules that keep the rooms of the house apart."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("bag_generators", "elimipl", "ui")
@@ -100,56 +98,64 @@ def within(name: str, rooms: set[str]) -> bool:
     return any(f"{name}.".startswith(f"{room}.") for room in rooms)
 
 
-@pytest.mark.parametrize("path", files("bag_generators"), ids=str)
-def test_pictures_know_neither_labels_nor_pages(path: Path) -> None:
-    torch_too = {"torch"} if path.name not in ("encoder.py", "threads.py") else set()
-    assert not packages(path) & ({"elimipl", "ui", "streamlit"} | torch_too)
+def taken_from(rooms: set[str], path: Path, allowed: Iterable[str] = ()) -> set[str]:
+    """What a file imports from some rooms beyond what is allowed."""
+    return {name for name in imports(path) if within(name, rooms) and not within(name, set(allowed))}
 
 
-@pytest.mark.parametrize("name", FOUNDATIONS)
-def test_foundations_build_on_each_other_only(name: str) -> None:
-    own = {taken for taken in imports(ROOT / "bag_generators" / f"{name}.py") if taken.startswith("bag_generators.")}
-    assert all(within(taken, {f"bag_generators.{other}" for other in (*FOUNDATIONS, "worker")}) for taken in own), own
+def breaking(taken: dict[Path, set[str]]) -> dict[str, set[str]]:
+    """What each file takes against a rule, without the files that keep it."""
+    return {str(path.relative_to(ROOT)): names for path, names in taken.items() if names}
 
 
-@pytest.mark.parametrize("path", files("elimipl"), ids=str)
-def test_learning_knows_no_pages(path: Path) -> None:
-    assert not packages(path) & {"ui", "streamlit", "cv2"}
+def test_pictures_know_neither_labels_nor_pages() -> None:
+    assert breaking({path: packages(path) & {"elimipl", "ui", "streamlit"} for path in files("bag_generators")}) == {}
+    without_torch = [path for path in files("bag_generators") if path.name not in ("encoder.py", "threads.py")]
+    assert breaking({path: packages(path) & {"torch"} for path in without_torch}) == {}
 
 
-@pytest.mark.parametrize("path", files("elimipl"), ids=str)
-def test_learning_takes_only_bags_and_foundations_from_pictures(path: Path) -> None:
-    if path.parent.name in ("commands", "slides") or path.name in KNOW_PICTURES:
-        return
+def test_foundations_build_on_each_other_only() -> None:
+    others = {f"bag_generators.{name}" for name in (*FOUNDATIONS, "worker")}
+    foundations = [ROOT / "bag_generators" / f"{name}.py" for name in FOUNDATIONS]
+    assert breaking({path: taken_from({"bag_generators"}, path, others) for path in foundations}) == {}
+
+
+def test_learning_knows_no_pages() -> None:
+    assert breaking({path: packages(path) & {"ui", "streamlit", "cv2"} for path in files("elimipl")}) == {}
+
+
+def test_learning_takes_only_bags_and_foundations_from_pictures() -> None:
     allowed = {"bag_generators.Bag", "bag_generators.InputError", *(f"bag_generators.{name}" for name in FOUNDATIONS)}
-    taken = {name for name in imports(path) if name.startswith("bag_generators")}
-    assert {name for name in taken if not within(name, allowed)} == set()
+    learning = [
+        path
+        for path in files("elimipl")
+        if path.parent.name not in ("commands", "slides") and path.name not in KNOW_PICTURES
+    ]
+    assert breaking({path: taken_from({"bag_generators"}, path, allowed) for path in learning}) == {}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_takes_only_what_it_is_built_on(room: str) -> None:
-    for path in files(room.replace(".", "/")):
-        taken = {name for name in imports(path) if name.partition(".")[0] in PACKAGES}
-        assert {name for name in taken if not within(name, {room, *ROOMS[room]})} == set(), path
+def test_a_room_takes_only_what_it_is_built_on() -> None:
+    for room, built_on in ROOMS.items():
+        own = files(room.replace(".", "/"))
+        assert breaking({path: taken_from(set(PACKAGES), path, {room, *built_on}) for path in own}) == {}, room
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_pages_live_apart(page: str) -> None:
-    others = {f"ui.{other}" for other in PAGES if other not in {page, *LENT.get(page, ())}}
-    folder = ROOT / "ui" / page
-    for path in files(f"ui/{page}") if folder.is_dir() else [folder.with_suffix(".py")]:
-        assert not {name for name in imports(path) if within(name, others)}, path
+def test_pages_live_apart() -> None:
+    for page in PAGES:
+        others = {f"ui.{other}" for other in PAGES if other not in {page, *LENT.get(page, ())}}
+        folder = ROOT / "ui" / page
+        own = files(f"ui/{page}") if folder.is_dir() else [folder.with_suffix(".py")]
+        assert breaking({path: taken_from(others, path) for path in own}) == {}, page
 
 
-@pytest.mark.parametrize("folder", ["frame", "figures"])
-def test_what_pages_share_knows_no_page(folder: str) -> None:
-    for path in files(f"ui/{folder}"):
-        assert not {name for name in imports(path) if within(name, {f"ui.{page}" for page in PAGES})}, path
+def test_what_pages_share_knows_no_page() -> None:
+    pages = {f"ui.{page}" for page in PAGES}
+    assert breaking({path: taken_from(pages, path) for path in [*files("ui/frame"), *files("ui/figures")]}) == {}
 
 
-@pytest.mark.parametrize("path", [ROOT / "app.py", *files("pages")], ids=str)
-def test_pages_do_no_maths(path: Path) -> None:
-    assert packages(path) <= {"streamlit", "ui", "bag_generators"}
+def test_pages_do_no_maths() -> None:
+    thin = [ROOT / "app.py", *files("pages")]
+    assert breaking({path: packages(path) - {"streamlit", "ui", "bag_generators"} for path in thin}) == {}
 
 
 def test_no_module_waits_for_itself() -> None:

@@ -140,7 +140,7 @@ VIEWS: Mapping[str, View] = {
 
 
 def study_cells() -> list[Cell]:
-    """Cells that show how much depends on the number of positive instances, which the paper doesn't tell."""
+    """Cells that show how much depends on the number of positive instances."""
     quick, shares = ("RC-Mean", "PL-AGGD-Mean"), (0.03, 0.05, None, 0.11, 0.14)
     studied = (
         ("birdsong", (1, 3), ("ELIMIPL",), shares),

@@ -1,4 +1,4 @@
-"""The numbers the paper prints: `paper.json` holds its tables 2 to 5 as they are, table → data → method → r."""
+"""The numbers the paper prints: `paper.json` holds its tables 2 to 5, A1 and A2, table → data → method → r."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILE = Path(__file__).with_name("paper.json")
 
 @lru_cache(maxsize=1)
 def paper_tables() -> Tables:
-    """Table number → data → method → one number for each r (tables 2, 4, 5: r = 1, 2, 3); None is the paper's “--”."""
+    """Table number → data → method → one number for each r (tables 2, 4, 5, A1: r = 1, 2, 3); None is the paper's “--”."""
     called = "The list of the paper's numbers “paper.json”"
     return validated(Tables, read_json(_FILE, called), called)
 

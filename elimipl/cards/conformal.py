@@ -6,6 +6,10 @@ so the promise holds for each class and not only on average, as long as new pict
 came from. Where the held-out outputs are of several models, each fitted without the pictures it was asked about, the
 promise is approximate.
 
+The most probable class is always in the set, also below its threshold: a set that leaves out the label above it would
+contradict it, and one without any label would say that the picture shows nothing. A set can only grow by that, so the
+promise holds, and sets of a good model cover more than promised. Coverage is measured with it.
+
 The same can be fitted from candidate sets alone, with the most probable candidate in the place of the true label. That
 assumes that the model disambiguates rightly; where it doesn't, the sets are too small, and the measured coverage says
 by how much.
@@ -46,7 +50,7 @@ class Coverage:
     single: float
     """Share of the sets with one label."""
     no_answer: float
-    """Share of the sets that are empty or hold every class."""
+    """Share of the sets that hold every class."""
     n: Whole
     on: str
 
@@ -80,11 +84,13 @@ class Conformal:
             raise InputError("A threshold of the label sets is no probability.", "Give numbers from 0 to 1.")
 
     def members(self, probabilities: np.ndarray, level: float = USUAL_LEVEL) -> np.ndarray:
-        """Which classes are in the sets, (…, k) bool, for calibrated probabilities (…, k)."""
+        """Which classes are in the sets, (…, k) bool, for calibrated probabilities (…, k); the most probable one is."""
         if level not in self.levels:
             known = ", ".join(f"{one:g}" for one in self.levels)
             raise InputError(f"There are no label sets at the level {level:g}.", f"Choose from: {known}.")
-        return np.asarray(probabilities) >= np.array(self.thresholds[self.levels.index(level)])
+        given = np.asarray(probabilities)
+        reached = given >= np.array(self.thresholds[self.levels.index(level)])
+        return np.asarray(reached | (given == given.max(axis=-1, keepdims=True)))
 
 
 def fit_conformal(
@@ -128,7 +134,7 @@ def measure_coverage(members: np.ndarray, labels: np.ndarray, on: str, level: fl
         lowest_of_a_class=min(float(held[labels == c].mean()) for c in np.unique(labels)),
         size=float(sizes.mean()),
         single=float((sizes == 1).mean()),
-        no_answer=float(((sizes == 0) | (sizes == members.shape[1])).mean()),
+        no_answer=float((sizes == members.shape[1]).mean()),
         n=len(labels),
         on=on,
     )

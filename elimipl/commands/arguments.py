@@ -11,11 +11,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bag_generators.errors import InputError
+from bag_generators.errors import InputError, printable
 from elimipl.config import PRESETS, Config
 from elimipl.data.candidates import Candidates
 from elimipl.data.matlab import load_bags
 from elimipl.dataset import UNLABELLED, BagDataset
+
+_MOST_NAMED = 10
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
@@ -64,12 +66,22 @@ def add_candidates(parser: argparse.ArgumentParser) -> None:
 
 
 def load_data(path: Path) -> BagDataset:
-    """The bags in a file of this program or of the authors."""
+    """The bags in a file of this program or of the authors; bags whose candidates miss the true label are named."""
     dataset = load_bags(path) if path.suffix.lower() == ".mat" else BagDataset.load(path)
     if dataset.label_space == UNLABELLED:
         raise InputError(
             f"Nobody has labelled the bags in “{path}”.",
             "Put the pictures into a folder for each class and use “python -m elimipl bags”.",
+        )
+    if len(outside := dataset.truth_outside):
+        named = ", ".join(dataset.names[i] for i in outside[:_MOST_NAMED])
+        more = f" and {len(outside) - _MOST_NAMED} more" if len(outside) > _MOST_NAMED else ""
+        print(
+            printable(
+                f"The true label of {len(outside)} of {len(dataset)} bags in “{path}” is not among their candidates: "
+                f"{named}{more}."
+            ),
+            file=sys.stderr,
         )
     return dataset
 
@@ -83,8 +95,9 @@ def candidates_from(args: argparse.Namespace) -> Candidates:
     return Candidates()
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--method", choices=Config.choices("method"), default="elimipl")
+def add_settings(parser: argparse.ArgumentParser, **method: Any) -> None:
+    """`method` replaces what may be said as --method."""
+    parser.add_argument("--method", default="elimipl", **(method or {"choices": Config.choices("method")}))
     parser.add_argument("--preset", choices=PRESETS, default="default", help="settings to start from")
     parser.add_argument("--epochs", type=int, metavar="T")
     parser.add_argument("--seed", type=int)
@@ -101,11 +114,15 @@ def config_from(args: argparse.Namespace) -> Config:
     """The settings asked for: the preset, with what was given changed. A device that isn't there is refused here."""
     from elimipl.model.device import resolve_device  # loads torch, which making bags can do without
 
-    named = {name: getattr(args, name) for name in ("epochs", "seed", "lr", "batch", "hidden")}
-    changes = {name: value for name, value in named.items() if value is not None}
-    config = Config.preset(args.preset, **{"method": args.method, **changes, **assignments(args.set)})
+    config = Config.preset(args.preset, **{"method": args.method, **changes_from(args)})
     resolve_device(args.device, config.dtype)
     return config
+
+
+def changes_from(args: argparse.Namespace) -> dict[str, Any]:
+    """The settings that were given."""
+    named = {name: getattr(args, name) for name in ("epochs", "seed", "lr", "batch", "hidden")}
+    return {name: value for name, value in named.items() if value is not None} | assignments(args.set)
 
 
 def assignments(texts: Sequence[str]) -> dict[str, Any]:

@@ -14,6 +14,9 @@ from elimipl.commands import arguments, evaluate_attention
 from elimipl.config import Config
 from elimipl.data.matlab import load_splits
 from elimipl.dataset import BagDataset
+from elimipl.methods import METHODS, Method, network_methods, training_config
+from elimipl.model.device import resolve_device
+from elimipl.settings import Settings
 from elimipl.training.protocol import ProtocolResult, SplitResult, evaluate, stratified_splits
 from elimipl.training.splits import Split
 from elimipl.training.team import refuse_torchrun
@@ -23,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `evaluate` asks for."""
     arguments.add_data(parser)
     arguments.add_candidates(parser)
-    arguments.add_settings(parser)
+    arguments.add_settings(
+        parser, metavar="NAME", help=f"elimipl unless given; upper or lower case: {', '.join(METHODS)}"
+    )
     parser.add_argument("--splits", type=int, default=10, metavar="N", help="number of random splits")
     parser.add_argument("--share", type=float, default=0.7, help="share of every class to train on")
     parser.add_argument("--split-seed", type=int, default=0, metavar="SEED")
@@ -41,22 +46,50 @@ def run(args: argparse.Namespace) -> int:
     refuse_torchrun("Start it without: --workers spreads the splits over the cores.")
     if args.splits < 1:
         raise InputError(f"{args.splits} splits measure nothing.", "Ask for at least 1.")
-    config = arguments.config_from(args)
+    method = _method(args.method)
+    config = _config(args, method)
     dataset = arguments.candidates_from(args).given_to(arguments.load_data(args.data))
     if args.attention:
+        if not isinstance(config, Config):
+            raise InputError(f"{method.name} has no attention.", f"Choose one of {', '.join(network_methods())}.")
         return evaluate_attention.run(args, dataset, config, lambda: _splits(args, dataset))
     if args.model is not None:
         raise InputError("A trained model is measured by --attention only.", "Add --attention, or leave out --model.")
     splits = _splits(args, dataset)
-    with arguments.progress_bar(args, len(splits), config.method, "split") as bar:
+    with arguments.progress_bar(args, len(splits), method.name, "split") as bar:
 
         def on_split(split: SplitResult) -> None:
             bar.set_postfix(accuracy=f"{split.accuracy:.3f}", refresh=False)
             bar.update()
 
-        result = evaluate(dataset, config, splits, workers=args.workers, on_split=on_split, device=args.device)
-    print(_as_json(result, config) if args.json else _as_table(result))
+        result = evaluate(
+            dataset, config, splits, method=method, workers=args.workers, on_split=on_split, device=args.device
+        )
+    print(_as_json(result, method, config) if args.json else _as_table(result))
     return 0
+
+
+def _method(name: str) -> Method:
+    found = {known.casefold(): known for known in METHODS}.get(name.casefold())
+    if found is None:
+        raise InputError(f"There is no method “{name}”.", f"Choose one of {', '.join(METHODS)}.")
+    return METHODS[found]
+
+
+def _config(args: argparse.Namespace, method: Method) -> Settings:
+    """The settings asked for: networks start from the preset, other methods from what their own papers have."""
+    changes = arguments.changes_from(args)
+    config: Settings
+    if method.name in network_methods():
+        config = training_config(method.name, preset=args.preset, **changes)
+    elif method.is_network:
+        config = method.config(preset=args.preset, **changes)
+    elif args.preset != "default":
+        raise InputError(f"{method.name} has no presets.", "Leave out --preset.")
+    else:
+        config = method.config(**changes)
+    resolve_device(args.device, getattr(config, "dtype", "float32"))
+    return config
 
 
 def _splits(args: argparse.Namespace, dataset: BagDataset) -> list[Split]:
@@ -73,8 +106,9 @@ def _as_table(result: ProtocolResult) -> str:
     return "\n".join([*lines, f"mean ± std (ddof 0): {result} in {result.seconds:.1f} s"])
 
 
-def _as_json(result: ProtocolResult, config: Config) -> str:
+def _as_json(result: ProtocolResult, method: Method, config: Settings) -> str:
     content = {
+        "method": method.name,
         "config": config.to_dict(),
         "accuracies": list(result.accuracies),
         "mean": result.mean,

@@ -1,71 +1,130 @@
-"""Classify pictures, in the order given: label, what else is possible, whether to trust it, and why not."""
+"""Classify pictures, or the bags of bag files, in the order given: label, what else is possible, whether to trust it.
+
+A bag file gives a line for each of its bags. It holds no pictures, so what is checked of a picture is not checked.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from bag_generators import Bag
-from bag_generators.errors import printable
+import numpy as np
+
+from bag_generators import Bag, shards
+from bag_generators.errors import InputError, printable
 from bag_generators.formats import in_words
-from bag_generators.parallel import Outcome, Wanted, generate_with_notes
+from bag_generators.parallel import Wanted, generate_with_notes
 from elimipl.answer import answer
 from elimipl.commands import arguments
-from elimipl.predictor import Predictor
+from elimipl.data.matlab import load_bags
+from elimipl.dataset import BagDataset
+from elimipl.predictor import Instances, Prediction, Predictor
+
+_BAG_FILES = (".safetensors", shards.SUFFIX, ".mat")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `predict` asks for."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help=f"pictures ({in_words()})")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=f"pictures ({in_words()}) or bags (.safetensors, …)")
     parser.add_argument("--model", required=True, metavar="ID", help="see “python -m elimipl models”")
     parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
     parser.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
     parser.add_argument("--whole", action="store_true", help="shrink large pictures instead of reading their middle")
-    parser.add_argument("--text", action="store_true", help="print sentences instead of one JSON line per file")
+    parser.add_argument("--text", action="store_true", help="print sentences instead of one JSON line per bag")
     arguments.add_quiet(parser)
+
+
+class _Predicted(NamedTuple):
+    """A bag and what the model says about it."""
+
+    bag: Instances
+    prediction: Prediction
+    quality: Mapping[str, float] = {}
+    """The pixel measures of the picture, where there is one."""
+    notes: tuple[str, ...] = ()
+    name: str = ""
+    """Of a bag that is one of several in its file."""
+
+
+@dataclass(frozen=True)
+class _FiledBag:
+    """One bag of a bag file."""
+
+    features: np.ndarray
+    generator: str
+    params: Mapping[str, Any]
 
 
 def run(args: argparse.Namespace) -> int:
     """Predict each file; one that can't be used gives a line with its error, and the exit code is 1."""
     predictor = Predictor.load(args.model, args.folder)
-    card = predictor.card
     failed = False
-    wanted = Wanted(quality=True, first_field=not args.whole)
-    outcomes = generate_with_notes(card.generator, args.files, args.workers, wanted=wanted, **card.generator_params)
-    with arguments.progress_bar(args, len(args.files), "predict", "picture") as bar:
-        for file, outcome in outcomes:
-            failed |= not isinstance(outcome.result, Bag)
-            bar.update()
-            name = str(file).encode("utf-8", "replace").decode()
-            if args.text:
-                print("\n  ".join([printable(name), *_sentences(predictor, outcome)]), flush=True)
-            else:
-                line = {"file": name, "model": card.id, **_line(predictor, outcome)}
-                print(json.dumps(line, ensure_ascii=False), flush=True)
+    with arguments.progress_bar(args, len(args.files), "predict", "file") as bar:
+        for are_bags, files in groupby(args.files, lambda file: Path(file).suffix.lower() in _BAG_FILES):
+            read = _of_bag_files if are_bags else _of_pictures
+            for file, found in read(predictor, list(files), args):
+                failed |= isinstance(found, InputError)
+                bar.update()
+                name = str(file).encode("utf-8", "replace").decode()
+                for one in [found] if isinstance(found, InputError) else found:
+                    _print(predictor, name, one, args.text)
     return 1 if failed else 0
 
 
-def _sentences(predictor: Predictor, outcome: Outcome) -> tuple[str, ...]:
-    """What is said about one file, for a person."""
-    bag = outcome.result
-    if not isinstance(bag, Bag) or outcome.quality is None:
-        return (str(bag),)
-    given = answer(outcome.quality.numbers(), predictor, bag, predictor.predict(bag))
-    return (*given.sentences(), *outcome.notes)
+def _of_pictures(
+    predictor: Predictor, files: list[str], args: argparse.Namespace
+) -> Iterator[tuple[str, list[_Predicted] | InputError]]:
+    card = predictor.card
+    wanted = Wanted(quality=True, first_field=not args.whole)
+    outcomes = generate_with_notes(card.generator, files, args.workers, wanted=wanted, **card.generator_params)
+    for file, (bag, notes, quality) in outcomes:
+        if isinstance(bag, Bag) and quality is not None:
+            yield str(file), [_Predicted(bag, predictor.predict(bag), quality.numbers(), notes)]
+        elif isinstance(bag, InputError):
+            yield str(file), bag
 
 
-def _line(predictor: Predictor, outcome: Outcome) -> dict[str, Any]:
-    """What is said about one file, for a program."""
-    bag = outcome.result
-    if not isinstance(bag, Bag) or outcome.quality is None:
-        return {"error": str(bag)}
-    prediction = predictor.predict(bag)
-    names = prediction.label_space.names
-    return {
-        **answer(outcome.quality.numbers(), predictor, bag, prediction).to_dict(),
-        "probabilities": dict(zip(names, prediction.probabilities.tolist(), strict=True)),
-        "attention": prediction.attention.tolist(),
-        "notes": list(outcome.notes),
-    }
+def _of_bag_files(
+    predictor: Predictor, files: list[str], args: argparse.Namespace
+) -> Iterator[tuple[str, list[_Predicted] | InputError]]:
+    for file in files:
+        try:
+            bags = load_bags(file) if Path(file).suffix.lower() == ".mat" else BagDataset.load(file)
+            predictions = predictor.predict_dataset(bags)
+        except InputError as error:
+            yield file, error
+            continue
+        yield (
+            file,
+            [
+                _Predicted(_FiledBag(bags.bag(i), bags.generator, bags.params), prediction, name=bags.names[i])
+                for i, prediction in enumerate(predictions)
+            ],
+        )
+
+
+def _print(predictor: Predictor, file: str, found: _Predicted | InputError, text: bool) -> None:
+    """What is said about one picture or bag: sentences for a person, or a JSON line for a program."""
+    if isinstance(found, InputError):
+        name, sentences, line = file, (str(found),), {"error": str(found)}
+    else:
+        given = answer(found.quality, predictor, found.bag, found.prediction)
+        name = f"{file}: {found.name}" if found.name else file
+        sentences = (*given.sentences(), *found.notes)
+        labels = found.prediction.label_space.names
+        line = {
+            **({"bag": found.name} if found.name else {}),
+            **given.to_dict(),
+            "probabilities": dict(zip(labels, found.prediction.probabilities.tolist(), strict=True)),
+            "attention": found.prediction.attention.tolist(),
+            "notes": list(found.notes),
+        }
+    if text:
+        print("\n  ".join([printable(name), *sentences]), flush=True)
+    else:
+        print(json.dumps({"file": file, "model": predictor.card.id, **line}, ensure_ascii=False), flush=True)

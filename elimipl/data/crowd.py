@@ -218,11 +218,13 @@ def _answers(impressions: np.ndarray, truth: np.ndarray, doubt: float) -> Crowd:
 def two_of_three(votes: np.ndarray, tops: np.ndarray) -> np.ndarray:
     """How three crowd workers make a candidate set S of the paper's CRC-MIPL, and a crowd of any size likewise.
 
-    A label named by at least two of the three enters S; if there is none, each worker's top label does. That the true
-    label is always in S is seen to by `simulate`, which shows a tile again until it is.
+    A label named by at least two of the three enters S. If that leaves one label or none, S is each worker's top label
+    instead (appendix 3.2). That the top labels *replace* a single agreed label, and don't join it, is our reading: the
+    paper doesn't say. Nor does it say that the true label is always in S; `simulate` sees to that by showing a tile
+    again until it is.
 
-    With n workers, a label enters that at least two thirds of those name who answered. If there is none, every top
-    label of at least a tenth of them does (or the most frequent one), so that one joker in a class can't add a
+    With n workers, a label enters that at least two thirds of those name who answered. If that leaves one or none, S is
+    every top label of at least a tenth of them (or the most frequent one), so that one joker in a class can't add a
     candidate; up to ten workers that is each worker's top label, as with three.
 
     `votes` is (n, m, k) bool, no label where somebody did not answer; `tops` (n, m), −1 there. Returns S as (m, k)
@@ -232,7 +234,7 @@ def two_of_three(votes: np.ndarray, tops: np.ndarray) -> np.ndarray:
     agreed = (3 * votes.sum(axis=0) >= 2 * answers) & (answers > 0)
     first = (tops[..., None] == np.arange(votes.shape[-1])).sum(axis=0)  # (m, k): whose top label it is, counted
     first_choices = (first > 0) & (first >= np.minimum(answers / 10, first.max(axis=1, keepdims=True)))
-    return np.where(agreed.any(axis=1, keepdims=True), agreed, first_choices)
+    return np.where(agreed.sum(axis=1, keepdims=True) > 1, agreed, first_choices)
 
 
 def _solve_doubt(impressions: np.ndarray, truth: np.ndarray, target: float) -> float:

@@ -1,7 +1,9 @@
 """The authors' MATLAB files: bags in a cell array `data`, ten splits in `index/index1.mat` to `index10.mat`.
 
-Row i of `data` is one bag: its instances (n × d), its candidate labels and its true label, both counted from 1.
-Some files have a fourth column, which nothing needs and which is not read.
+Row i of `data` is one bag: its instances (n × d), its candidate labels and its true label, both counted from 1. A true
+label may lie outside the candidate set: that the crowd of CRC-MIPL always found it is not stated, and such a bag is
+learned from and tested like any other (`BagDataset.truth_outside` counts and names them). Some files have a fourth
+column, which nothing needs and which is not read.
 """
 
 from __future__ import annotations
@@ -37,14 +39,11 @@ def load_bags(path: str | Path, label_space: LabelSpace | None = None) -> BagDat
     bags = [_numbers(path, i, "instances", row[0]) for i, row in enumerate(cells)]
     sets = [_class_numbers(path, i, "candidate labels", row[1]) for i, row in enumerate(cells)]
     truths = [_class_numbers(path, i, "true label", row[2]) for i, row in enumerate(cells)]
-    for i, (candidates, truth) in enumerate(zip(sets, truths, strict=True)):
-        if len(truth) != 1 or truth[0] not in candidates:
-            raise InputError(
-                f"The true label of bag {i + 1} in “{path}” is not one of its candidate labels.",
-                "Check the second and third column.",
-            )
+    for i, truth in enumerate(truths):
+        if len(truth) != 1:
+            raise InputError(f"Bag {i + 1} in “{path}” has {len(truth)} true labels.", "Check the third column.")
     labels = np.concatenate(truths)
-    largest = max(int(candidates.max()) for candidates in sets) + 1
+    largest = max(int(classes.max()) for classes in (*sets, labels)) + 1
     space = label_space or _counted_classes(path, largest)
     if largest > len(space):
         raise InputError(
@@ -54,7 +53,8 @@ def load_bags(path: str | Path, label_space: LabelSpace | None = None) -> BagDat
     matrix = np.zeros((len(bags), len(space)), dtype=bool)
     for row, candidates in zip(matrix, sets, strict=True):
         row[candidates] = True
-    return BagDataset.from_bags(bags, space, labels, matrix, generator="matlab", source=path.name)
+    names = tuple(f"row {i + 1}" for i in range(len(bags)))
+    return BagDataset.from_bags(bags, space, labels, matrix, names=names, generator="matlab", source=path.name)
 
 
 def load_splits(folder: str | Path, bags: int) -> list[Split]:

@@ -22,6 +22,7 @@ from bag_generators.polygons import trace
 from bag_generators.slide import Slide
 from bag_generators.storage import write_whole
 from elimipl.class_marks import class_marks
+from elimipl.csv_cells import defused
 from elimipl.slides.slide_map import SlideMap
 
 NOTICE = "For teaching and research. Not a medical device: never use it for a diagnosis."
@@ -70,7 +71,7 @@ def summary(slide_map: SlideMap) -> dict[str, Any]:
             "rows": slide_map.grid.rows,
             "columns": slide_map.grid.columns,
             "pixels_a_tile": about.step,
-            "tiles_a_field": about.tiles_a_field**2,
+            "tiles_per_field": about.field_side**2,
         },
         "tissue_tiles": int(slide_map.grid.is_tissue.sum()),
         "tissue_mm2": sum(areas.values()),
@@ -131,8 +132,7 @@ def table_csv(slide_map: SlideMap) -> str:
     table = csv.writer(out, lineterminator="\n")
     table.writerow(
         ["row", "column", "x", "y", "width", "height", "left_out", "class", "probability", "label_set", "attention"]
-        + [f"probability {_cell(name)}" for name in names]
-        + [f"votes {_cell(name)}" for name in names]
+        + [defused(f"{what} {name}") for what in ("probability", "votes") for name in names]
     )
     for row in range(slide_map.grid.rows):
         for column in range(slide_map.grid.columns):
@@ -143,8 +143,8 @@ def table_csv(slide_map: SlideMap) -> str:
                 table.writerow([*where, tile.left_out])
                 continue
             chances, votes = slide_map.probabilities[row, column], slide_map.votes[row, column]
-            members = "" if tile.label_set is None else " ".join(map(_cell, tile.label_set))
-            said = ["", _cell(tile.label or ""), f"{tile.probability:.4f}", members, f"{tile.attention:.4f}"]
+            members = defused(" ".join(tile.label_set or ()))
+            said = ["", defused(tile.label or ""), f"{tile.probability:.4f}", members, f"{tile.attention:.4f}"]
             table.writerow([*where, *said, *(f"{value:.4f}" for value in (*chances, *votes))])
     return out.getvalue()
 
@@ -193,11 +193,6 @@ def report_html(slide_map: SlideMap, picture: bytes) -> str:
         picture="data:image/png;base64," + base64.b64encode(picture).decode("ascii"),
         provenance=json.dumps(facts, indent=2, ensure_ascii=False),
     )
-
-
-def _cell(text: str) -> str:
-    """Text that a spreadsheet takes for text."""
-    return f"'{text}" if text.lstrip()[:1] in {*"=+-@"} else text
 
 
 def _rgb(colour: str) -> list[int]:

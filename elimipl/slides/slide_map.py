@@ -40,8 +40,8 @@ class About(Record):
     label_space: LabelSpace
     step: float
     """Pixels of level 0 along a side of a tile."""
-    tiles_a_field: Whole
-    """Along a side of a field."""
+    field_side: Whole
+    """Tiles along a side of a field."""
     made: str
     """UTC, ISO 8601."""
 
@@ -60,7 +60,7 @@ class About(Record):
             generator=card.generator,
             label_space=card.label_space,
             step=tile_microns / slide.scale(),
-            tiles_a_field=layout.side,
+            field_side=layout.side,
             made=datetime.now(UTC).isoformat(timespec="seconds"),
         )
 
@@ -229,7 +229,6 @@ def assembled(
     count = np.maximum(fields, 1)[:, :, None]
     probabilities, votes, cells = probabilities / count, votes / count, cells / count[:, :, :, None]
     attention = cells.transpose(0, 2, 1, 3).reshape(shape[0] * CELLS, shape[1] * CELLS)
-    sets = predictor.card.label_sets
-    members = None if sets is None else sets.members(probabilities) & (state == TISSUE)[:, :, None]
-    seen = replace(grid, state=state)
-    return SlideMap(about, seen, probabilities.astype("f4"), votes.astype("f4"), attention.astype("f4"), members)
+    sets, shown = predictor.card.label_sets, probabilities.astype("f4")
+    members = None if sets is None else sets.members(shown) & (state == TISSUE)[:, :, None]
+    return SlideMap(about, replace(grid, state=state), shown, votes.astype("f4"), attention.astype("f4"), members)

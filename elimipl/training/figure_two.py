@@ -8,10 +8,16 @@ only in the picture.
 Probabilities sum to one: |S|·candidates + |S̄|·non-candidates = 1. So (b) and (c) are the same statement about a bag,
 the candidates' average never exceeds 1/|S|, and it is the same whichever candidate is believed. What tells whether the
 true one was found is the average over the *false* candidates.
+
+How far apart the averages can get depends on the head. A softmax can give the candidates everything: 1/|S|. The
+authors' softmax of a sigmoid has energies from 0 to 1, so that a candidate has at most e times what a non-candidate
+has: (e − 1) / (e·|S| + |S̄|), for two of seven classes .165 instead of .5. Averages are called close by what the head
+allows; by 1/|S| they could never be anything else.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +26,7 @@ from elimipl.training.trajectories import Trajectories
 
 NAMES = ("true label", "average candidate", "average false candidate", "average non-candidate")
 NOTICEABLE = 0.01  # a change of probability below one point is none
-CLOSE = 0.5  # averages are close while their gap is less than this share of the widest possible, 1/|S|
+CLOSE = 0.5  # averages are close while their gap is less than this share of the widest that the head allows
 
 
 def four_probabilities(probabilities: np.ndarray, candidates: np.ndarray, true_index: int) -> np.ndarray:
@@ -42,7 +48,7 @@ class FigureTwo:
     gaps: np.ndarray
     """(2,) medians of candidates' average − non-candidates' average."""
     widest: float
-    """Median over the bags of 1/|S|, the widest gap there can be."""
+    """Median over the bags of the widest gap that the first method's head allows."""
     close: bool
     """Whether the first method's averages are close."""
     rises: float
@@ -56,11 +62,25 @@ class FigureTwo:
         return self.close and self.rises > 0.5 and self.falls > 0.5
 
 
+def widest_gap(sizes: np.ndarray, classes: int, head: str) -> np.ndarray:
+    """The widest gap between the averages of bags with so many candidates: candidates' − non-candidates'.
+
+    >>> widest_gap(np.array([2, 3]), 7, "softmax").round(3).tolist()
+    [0.5, 0.333]
+    >>> widest_gap(np.array([2, 3]), 7, "softmax_of_sigmoid").round(3).tolist()
+    [0.165, 0.141]
+    """
+    if head == "softmax_of_sigmoid":
+        return np.asarray((math.e - 1) / (math.e * sizes + classes - sizes))
+    return np.asarray(1 / sizes)
+
+
 def figure_two(recorded: Trajectories, first: str, second: str) -> FigureTwo:
     """The figure's statements over all training bags after the last epoch."""
     four = np.stack([_all_bags(recorded, method) for method in (first, second)])
     gaps = four[:, :, 1] - four[:, :, 3]
-    widest = 1 / recorded.all_candidates.sum(axis=1)
+    members = recorded.all_candidates
+    widest = widest_gap(members.sum(axis=1), members.shape[1], recorded.about.configs[first]["head"])
     return FigureTwo(
         bags=four.shape[1],
         medians=np.nanmedian(four, axis=1),

@@ -16,7 +16,7 @@ from bag_generators.storage import check_writable
 from bag_generators.threads import one_thread
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss
+from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss, checked_loss
 from elimipl.model.batching import Bags, Batch, PackedBags
 from elimipl.model.beliefs import initial_weights, move_weights
 from elimipl.model.device import resolve_device
@@ -53,6 +53,32 @@ class Fitted:
     def predict(self, dataset: BagDataset, *, embeddings: bool = False) -> Predictions:
         """Class probabilities of every bag and attention of every instance; with `embeddings` also z of every bag."""
         return infer(self.network, self.scaler, dataset.instances, dataset.sizes, embeddings=embeddings)
+
+    def save(
+        self, folder: str | Path, training: BagDataset, *, held_out: BagDataset | None = None, model_id: str = ""
+    ) -> Path:
+        """Write the model's two files, weights and card; `Predictor.load(id, folder)` brings it back.
+
+        `training` are the bags it was fitted on: the card says what they are. Accuracy and calibration are measured on
+        the `held_out` bags, if there are any. The id is made of classes, generator and method unless one is given.
+        Returns the card's path, which ends in the id and “.json”.
+        """
+        from elimipl.cards.card import check_id
+        from elimipl.cards.finish import finish  # reads this module
+        from elimipl.data.candidates import Candidates
+
+        if model_id:
+            check_id(model_id)
+        if self.weights.shape != training.candidates.shape or self.network.dim != training.dim:
+            raise InputError(
+                f"The model was not fitted on these {len(training)} bags of {training.dim} features and "
+                f"{training.n_classes} classes.",
+                "Give the bags that were given to fit.",
+            )
+        finished = finish(
+            self, training, Candidates(), created_by="elimipl.Fitted.save", held_out=held_out, model_id=model_id
+        )
+        return finished.save(Path(folder))
 
     def check_saveable(self) -> None:
         """Refuse a model that its two files could not bring back."""
@@ -95,6 +121,7 @@ def fit(
     processes can go on from.
     """
     if loss is not None:
+        loss = checked_loss(loss)
         config = config.replace(loss=getattr(loss, "__name__", type(loss).__name__))
     elif config.loss != CLI:
         check_loss(config.loss)

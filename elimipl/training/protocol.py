@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +20,16 @@ from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.loss_registry import LOSSES, Loss, register_loss
-from elimipl.training.loop import fit
+from elimipl.settings import Settings
+from elimipl.training import loop
 from elimipl.training.splits import Split, stratified_splits
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from elimipl.methods import FittedMethod, Method
+
+Fit = Callable[..., "FittedMethod"]
 
 __all__ = ["ProtocolResult", "SplitResult", "evaluate", "stratified_splits"]
 
@@ -64,9 +73,11 @@ class ProtocolResult:
 
 def evaluate(
     dataset: BagDataset,
-    config: Config,
+    config: Settings,
     splits: Sequence[Split],
     *,
+    method: Method | None = None,
+    extractor: nn.Module | None = None,
     workers: int | None = None,
     on_split: Callable[[SplitResult], None] | None = None,
     done: Mapping[int, SplitResult] | None = None,
@@ -74,16 +85,23 @@ def evaluate(
 ) -> ProtocolResult:
     """Train and test on every split, split i with seed `config.seed` + i.
 
-    `workers` processes (default: as many as there are cores; 1 stays in this process) each take one split at a
-    time on one thread, and share the instances; a registered loss that other processes can't import by its name
-    keeps the work in this one. `on_split` hears of each split as it ends. To continue an
-    interrupted protocol, give the splits that are `done` by index; they are not run again. The accuracies don't
-    depend on `workers`.
+    `config` says which method: a `Config` the network, `METHODS[name].config()` any other. The `method` itself is only
+    needed where settings of one kind belong to several. `extractor` takes the place of the network's, as in `fit`:
+    every split starts from the weights it has.
+
+    `workers` processes (default: as many as there are cores; 1 stays in this process) each take one split at a time on
+    one thread, and share the instances; an extractor, and a loss or method that other processes can't import by its
+    name, keep the work in this one. `on_split` hears of each split as it ends. To continue an interrupted protocol,
+    give the splits that are `done` by index; they are not run again. The accuracies don't depend on `workers`.
     """
+    fit = _fit_of(config) if method is None else method.fit
+    if extractor is not None and fit is not loop.fit:
+        raise InputError("Only the network has an extractor to replace.", "Leave out the extractor, or give a Config.")
     began = time.perf_counter()
     results = dict(done or {})
     todo = [index for index in range(len(splits)) if index not in results]
-    for result in _results(dataset, config, splits, todo, workers, device):
+    learn = _Learner(fit, config, device, extractor)
+    for result in _results(dataset, learn, splits, todo, workers):
         results[result.index] = result
         if on_split is not None:
             on_split(result)
@@ -91,37 +109,71 @@ def evaluate(
     return ProtocolResult(ordered, time.perf_counter() - began)
 
 
+def _fit_of(config: Settings) -> Fit:
+    """What trains with settings of this kind."""
+    if isinstance(config, Config):
+        return loop.fit
+    from elimipl.methods import METHODS  # reads this package
+
+    for method in METHODS.values():
+        try:
+            if type(method.config()) is type(config):
+                return method.fit
+        except InputError:  # a method of others that has no usual settings
+            continue
+    raise InputError(
+        f"No method trains with a {type(config).__name__}.", "Take the settings of METHODS[name].config(), or a Config."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Learner:
+    """How every split is learned."""
+
+    fit: Fit
+    config: Settings
+    device: str
+    extractor: nn.Module | None = None
+
+    @property
+    def loss(self) -> Loss | None:
+        """The registered loss that the settings name."""
+        return LOSSES.get(self.config.loss) if isinstance(self.config, Config) else None
+
+    @property
+    def stays_here(self) -> bool:
+        """Whether other processes could not do it."""
+        functions = [self.fit, *(() if self.loss is None else (self.loss,))]
+        return self.extractor is not None or any(importable_name(one) is None for one in functions)
+
+    def run(self, dataset: BagDataset, split: Split, index: int) -> SplitResult:
+        """Train and test on one split."""
+        began = time.perf_counter()
+        train, test = split
+        own: dict[str, Any] = {} if self.extractor is None else {"extractor": self.extractor}
+        config = self.config.replace(seed=self.config.seed + index)
+        fitted = self.fit(dataset.subset(train), config, device=self.device, **own)
+        accuracy = fitted.predict(dataset.subset(test)).accuracy(dataset.labels[test])
+        disambiguated = fitted.history[-1].disambiguation_accuracy if fitted.history else None
+        return SplitResult(
+            index, float("nan") if accuracy is None else accuracy, disambiguated, time.perf_counter() - began
+        )
+
+
 def _results(
-    dataset: BagDataset,
-    config: Config,
-    splits: Sequence[Split],
-    todo: Sequence[int],
-    workers: int | None,
-    device: str,
+    dataset: BagDataset, learn: _Learner, splits: Sequence[Split], todo: Sequence[int], workers: int | None
 ) -> Iterator[SplitResult]:
     """The results of the splits `todo`, as they come."""
     count = number_of_workers(workers, len(todo))
-    loss = LOSSES.get(config.loss)
-    if count == 1 or (loss is not None and importable_name(loss) is None):
+    if count == 1 or learn.stays_here:
         for index in todo:
-            yield _run_split(dataset, config, splits[index], index, device)
+            yield learn.run(dataset, splits[index], index)
         return
     with _shared_file(dataset) as place:
         labelled = dataset.offsets, dataset.candidates, dataset.labels, dataset.label_space
-        shared = place, labelled, config, loss, {index: splits[index] for index in todo}, device
+        shared = place, labelled, learn, learn.loss, {index: splits[index] for index in todo}
         for _, result in in_processes(_run_shared_split, todo, count, shared=shared, in_order=False):
             yield result
-
-
-def _run_split(dataset: BagDataset, config: Config, split: Split, index: int, device: str) -> SplitResult:
-    began = time.perf_counter()
-    train, test = split
-    fitted = fit(dataset.subset(train), config.replace(seed=config.seed + index), device=device)
-    accuracy = fitted.predict(dataset.subset(test)).accuracy(dataset.labels[test])
-    disambiguated = fitted.history[-1].disambiguation_accuracy
-    return SplitResult(
-        index, float("nan") if accuracy is None else accuracy, disambiguated, time.perf_counter() - began
-    )
 
 
 @contextmanager
@@ -148,18 +200,17 @@ def _shared_file(dataset: BagDataset) -> Iterator[Path | MappedRows]:
 def _run_shared_split(
     place: Path | MappedRows,
     labelled: tuple[np.ndarray, np.ndarray, np.ndarray, LabelSpace],
-    config: Config,
+    learn: _Learner,
     loss: Loss | None,
     splits: Mapping[int, Split],
-    device: str,
     index: int,
 ) -> SplitResult:
-    if loss is not None and config.loss not in LOSSES:
-        register_loss(config.loss, loss)
+    if loss is not None and isinstance(learn.config, Config) and learn.config.loss not in LOSSES:
+        register_loss(learn.config.loss, loss)
     offsets, candidates, labels, label_space = labelled
     instances = place if isinstance(place, MappedRows) else _mapped(place)
     dataset = BagDataset(instances, offsets, candidates, labels, label_space)
-    return _run_split(dataset, config, splits[index], index, device)
+    return learn.run(dataset, splits[index], index)
 
 
 @lru_cache(maxsize=1)

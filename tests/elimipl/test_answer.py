@@ -48,9 +48,8 @@ def test_trusted_when_every_check_passed_and_one_label_is_possible(asked):
     ("thresholds", "possible", "no_answer", "said"),
     [
         ((1.0, 0.1, 0.0), ("pink", "white"), False, "pink and white are possible: the model can't decide"),
-        ((1.0, 1.0, 1.0), (), True, "no label is possible: the model has no answer"),
         ((0.0, 0.0, 0.0), ("blue", "pink", "white"), True, "every label is possible: the model has no answer"),
-        ((0.0, 1.0, 1.0), ("blue",), False, "only blue is possible, although pink is more probable"),
+        ((0.0, 1.0, 1.0), ("blue", "pink"), False, "blue and pink are possible: the model can't decide"),
     ],
 )
 def test_anything_but_the_single_label_is_not_trusted(asked, thresholds, possible, no_answer, said):
@@ -58,6 +57,12 @@ def test_anything_but_the_single_label_is_not_trusted(asked, thresholds, possibl
     assert (found.label_set, found.trusted, found.no_answer) == (possible, False, no_answer)
     assert said in found.warnings[0]
     assert said in found.to_dict()["checks"][-1]["reason"]
+
+
+def test_the_answer_is_in_its_own_set_however_high_the_thresholds(asked):
+    found = asked(sets(1.0, 1.0, 1.0))
+    assert (found.label, found.label_set, found.no_answer) == ("pink", ("pink",), False)
+    assert found.checks[-1].reason == "At 90 % coverage pink is the only possible label."
 
 
 def test_a_failed_check_a_check_not_made_and_sets_not_calibrated_are_not_trusted(asked):
@@ -89,7 +94,7 @@ def test_the_scope_is_judged_by_the_card(toy_predictor, toy_bag):
 
 def test_a_label_set_follows_the_probabilities(toy_predictor, toy_bag):
     prediction = replace(toy_predictor.predict(toy_bag), label_sets=sets(0.2, 0.3, 0.5))
-    certain = replace(prediction, probabilities=np.array([0.3, 0.35, 0.35]))
+    certain = replace(prediction, probabilities=np.array([0.3, 0.36, 0.34]))
     assert certain.label_set() == ("blue", "pink")
     assert certain.label_set(0.8) == ("blue", "pink")
     assert replace(certain, label_sets=None).label_set() is None

@@ -157,6 +157,84 @@ def test_bags_of_different_features_are_refused():
         BagDataset.from_bags([], TISSUE7)
 
 
+def test_names_of_classes_are_a_label_space():
+    bags = BagDataset.from_bags(bags_of([1, 2]), ["a", "b"], labels=[1, 0])
+    assert bags.label_space == LabelSpace.of(["a", "b"])
+    assert replace(bags, label_space=("x", "y")).label_space.names == ("x", "y")
+    for wrong in ("ab", 7, None):
+        with pytest.raises(InputError, match="list of class names"):
+            BagDataset.from_bags(bags_of([1, 2]), wrong)
+
+
+@pytest.mark.parametrize(
+    "candidates",
+    [
+        [["b"], ["a", "c"]],
+        [("b",), {"c", "a"}],
+        [[1], [0, 2]],
+        [[1], (np.int64(2), 0)],
+        [[False, True, False], [True, False, True]],
+        [[0, 1, 0], [1, 0, 1]],
+        np.array([[0, 1, 0], [1, 0, 1]]),
+        np.array([["b"], ["a", "c"]], dtype=object),
+    ],
+    ids=repr,
+)
+def test_candidates_are_a_table_or_lists_of_classes(candidates):
+    bags = BagDataset.from_bags(bags_of([1, 2]), ["a", "b", "c"], candidates=candidates)
+    np.testing.assert_array_equal(bags.candidates, [[0, 1, 0], [1, 0, 1]])
+    np.testing.assert_array_equal(bags.with_candidates([["a"], ["a"]]).candidates, [[1, 0, 0], [1, 0, 0]])
+
+
+def test_sets_of_one_size_are_not_taken_for_a_table():
+    bags = BagDataset.from_bags(bags_of([1, 2]), ["a", "b", "c"], candidates=[[0, 1], [1, 0]])
+    np.testing.assert_array_equal(bags.candidates, [[1, 1, 0], [1, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("candidates", "sentence"),
+    [
+        ([["b"], ["z"]], "“z” is not a class"),
+        ([[1], [3]], "Bag 1 has the candidate 3.*0 to 2"),
+        ([[1], [-1]], "Bag 1 has the candidate -1"),
+        ([[1], [0.5, 2]], "Bag 1 has the candidate 0.5"),
+        ([[True, False, True], [True]], "differ in length"),
+        ([[1], []], "empty candidate set"),
+        ([1, 2], "not a list of sets"),
+        (5, "not a list of sets"),
+        ([[0, 2]], "2 bags and 3 classes"),
+    ],
+)
+def test_other_candidates_are_refused_with_a_sentence(candidates, sentence):
+    with pytest.raises(InputError, match=sentence):
+        BagDataset.from_bags(bags_of([1, 2]), ["a", "b", "c"], candidates=candidates)
+
+
+@pytest.mark.parametrize(
+    ("bag", "sentence"),
+    [
+        (np.ones((1, 48, 64)), r"Bag 0 has 3 dimension\(s\), its shape is \(1, 48, 64\).*\(n, d\)"),
+        (np.ones(64), r"Bag 0 has 1 dimension\(s\)"),
+        ([[1.0, 2.0], [3.0]], "Bag 0 is not a table of numbers"),
+        ([["x"]], "Bag 0 is not a table of numbers"),
+    ],
+)
+def test_a_bag_that_is_no_table_is_told_what_it_is(bag, sentence):
+    with pytest.raises(InputError, match=sentence):
+        BagDataset.from_bags([bag], TISSUE7)
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], 0, [[0], [1]], [0.5, 1]])
+def test_labels_that_are_no_class_numbers_are_refused(labels):
+    with pytest.raises(InputError, match="The labels"):
+        BagDataset.from_bags(bags_of([1, 2]), ["a", "b"], labels=labels)
+
+
+def test_bags_whose_candidates_miss_a_known_label_can_be_found():
+    bags = BagDataset.from_bags(bags_of([1] * 3), ["a", "b"], labels=[0, 1, -1], candidates=[["b"], ["b"], ["a"]])
+    np.testing.assert_array_equal(bags.truth_outside, [0])
+
+
 def test_the_file_gives_the_same_data_set_back(dataset, tmp_path):
     file = tmp_path / "new folder" / "bags.safetensors"
     dataset.save(file)

@@ -18,10 +18,11 @@ from elimipl.cards.files import list_models
 from elimipl.cards.finish import finish
 from elimipl.config import Config
 from elimipl.data.candidates import Candidates
-from elimipl.dataset import BagDataset
+from elimipl.dataset import UNLABELLED, BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from elimipl.training.loop import fit
+from tests.elimipl.toy_bags import toy_bags
 
 ID = "toy-row-elimipl"
 
@@ -133,9 +134,51 @@ def test_a_data_set_of_other_classes_is_refused(toy_predictor, toy_dataset):
         toy_predictor.predict_dataset(other)
 
 
-@pytest.mark.parametrize("features", [np.empty((0, 9)), np.ones(9), np.full((2, 9), np.nan)])
-def test_a_bag_that_is_no_bag_is_refused(toy_predictor, features):
-    with pytest.raises(InputError):
+def test_bags_that_nobody_has_labelled_are_predicted(toy_predictor, toy_dataset):
+    bare = BagDataset.from_bags(
+        [bag.features for bag in toy_dataset], UNLABELLED, generator=toy_dataset.generator, params=toy_dataset.params
+    )
+    for one, other in zip(toy_predictor.predict_dataset(bare), toy_predictor.predict_dataset(toy_dataset), strict=True):
+        np.testing.assert_array_equal(one.probabilities, other.probabilities)
+
+
+def test_a_model_is_saved_from_python(toy_fitted, toy_dataset, tmp_path):
+    path = toy_fitted.save(tmp_path, toy_dataset, held_out=toy_dataset, model_id="mine")
+    assert path == tmp_path / "mine.json"
+    loaded = Predictor.load("mine", tmp_path)
+    np.testing.assert_allclose(
+        [one.raw for one in loaded.predict_dataset(toy_dataset)],
+        toy_fitted.predict(toy_dataset).probabilities,
+        atol=1e-6,  # float32 against float64
+    )
+    assert loaded.card.accuracy is not None
+    assert loaded.card.candidates.scheme == "as in the data set"
+
+
+def test_a_model_of_plain_bags_is_saved_under_its_usual_name(tmp_path):
+    bags = toy_bags(m=20)
+    fitted = fit(bags, Config.preset("default", hidden=8, epochs=2), device="cpu")
+    path = fitted.save(tmp_path / "new", bags)
+    assert path.name == "toy-bags-elimipl.json"
+    assert len(Predictor.load(path.stem, path.parent).predict_dataset(bags)) == 20
+    for others in (bags.subset(np.arange(10)), toy_bags(m=20, d=6), toy_bags(m=20, k=3)):
+        with pytest.raises(InputError, match="not fitted on these"):
+            fitted.save(tmp_path, others)
+    with pytest.raises(InputError, match="can't name a model"):
+        fitted.save(tmp_path, bags, model_id="../mine")
+
+
+@pytest.mark.parametrize(
+    ("features", "sentence"),
+    [
+        (np.empty((0, 9)), "is empty"),
+        (np.ones(9), r"1 dimension\(s\)"),
+        (np.ones((1, 5, 9)), r"3 dimension\(s\), its shape is \(1, 5, 9\)"),
+        (np.full((2, 9), np.nan), "not finite"),
+    ],
+)
+def test_a_bag_that_is_no_bag_is_refused(toy_predictor, features, sentence):
+    with pytest.raises(InputError, match=sentence):
         toy_predictor.predict_features(features)
 
 

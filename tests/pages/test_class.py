@@ -97,6 +97,10 @@ def test_votes_come_in_live_stay_hidden_until_opened_and_end_with_the_class(path
     back.run()
     assert "What the class said" in said(back)
     assert "S = {DEB, MUC}" in said(back)
+    assert "true label" not in said(back)
+    assert not any("✓" in name for name in drawn_chart(back, "class-votes-student")["layout"]["yaxis"]["ticktext"])
+    teacher.button(key="class-reveal").click().run()
+    back.run()
     assert "true label **DEB**" in said(back)
 
     teacher.button(key="class-delete").click().run()
@@ -147,8 +151,11 @@ def test_opened_votes_become_sets_figures_models_and_files(path, monkeypatch):
     store.open_votes(session.id, TEACHER, True)
     teacher = visit(TEACHER)
     assert len(drawn_chart(teacher, "class-figure1")["data"][0]["text"]) == 5
+    for screen in (teacher, visit("ann", session.link_key)):
+        assert not any(word in said(screen) for word in ("true label **", "missing", "of the answers to"))
+    assert not teacher.dataframe[0].value["true label"].any()
+    teacher.button(key="class-reveal").click().run()
     assert "missing from the set of picture 5" in said(teacher)
-    teacher.toggle(key="class_reveal").set_value(True).run()
     assert len(drawn_chart(teacher, "class-figure1")["data"][0]["text"]) == 4
     assert "of the answers to DEB find **LYM** possible" in said(teacher)
     assert teacher.dataframe[0].value["others said"].tolist() == [""] * 5
@@ -163,6 +170,10 @@ def test_opened_votes_become_sets_figures_models_and_files(path, monkeypatch):
     assert drawn_chart(teacher, "class-cost-held_out")["data"][0]["x"] == [0.5]
     student = visit("ann", session.link_key)
     assert drawn_chart(student, "class-cost-held_out")["data"][0]["x"] == [0.5]
+    assert "(right)" in said(student)
+    teacher.button(key="class-reveal").click().run()
+    for screen in (teacher, student.run()):
+        assert not any(word in said(screen) for word in ("(right)", "true label **", "missing"))
     assert {button.key for button in teacher.get("download_button")} >= {"class-csv", "class-json", "class-bags"}
 
 

@@ -2,23 +2,16 @@
 
 import csv
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from elimipl.csv_cells import defused
 from elimipl.labels import LabelSpace
 from ui.batch.rows import BatchRow
 
-# What a spreadsheet may pass over at the beginning of a cell: blanks, and characters that nobody sees.
-UNSEEN = (
-    r"[\s\x00-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffd\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
-)
-# Where a cell begins: at the beginning, and for a spreadsheet that parts cells by semicolons after each of those.
-FORMULA_START = re.compile(rf"(^|;)({UNSEEN})(?=[=+\-@＝＋－＠])")
 SHOWN = ("thumbnail", "file", "true_label", "answer", "probability", "label_set", "why")
 FIELD = ("field_left", "field_top", "field_width", "field_height")
 
@@ -100,8 +93,4 @@ def _answer(row: BatchRow, labels: LabelSpace) -> str:
 
 
 def _joined(row: BatchRow, shown: Callable[[str], str] = str) -> str:
-    return "" if row.label_set is None else ", ".join(map(shown, row.label_set)) or "none"
-
-
-def defused(text: str) -> str:
-    return FORMULA_START.sub(r"\1\2'", text)
+    return "" if row.label_set is None else ", ".join(map(shown, row.label_set))

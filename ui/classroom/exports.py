@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bag_generators import InputError
-from ui.batch.tables import defused
+from elimipl.csv_cells import defused
 from ui.classroom import texts
 from ui.classroom.learning import class_bags, make_task
 from ui.classroom.outcome import outcome_facts, read_outcome

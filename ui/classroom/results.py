@@ -21,15 +21,14 @@ from ui.lesson.figures.label_matrices import label_matrices
 
 
 def show_sets(session: ClassSession, counted: Tally) -> None:
-    """Figure 1 of the pictures that somebody answered, as a machine sees it or with the truth."""
+    """Figure 1 of the pictures that somebody answered: as a machine sees it, or with the truth once it is revealed."""
     st.subheader(texts.SETS_HEADING, anchor=False)
     st.markdown(texts.RULE)
     answered = np.flatnonzero(counted.answers)
-    truths = np.array([-1 if truth is None else truth for truth in session.truths()])
+    truths = np.array([-1 if truth is None else truth for truth in session.shown_truths()])
     held = np.array([at for at in answered if truths[at] >= 0 and counted.candidates[at, truths[at]]], dtype=int)
     missed = [session.pictures[at].number for at in answered if truths[at] >= 0 and at not in held]
-    revealed = st.toggle(texts.REVEAL_LABEL, help=texts.REVEAL_HELP, key="class_reveal", disabled=not len(held))
-    shown = held if revealed and len(held) else answered
+    shown = held if len(held) else answered
     if not len(shown):
         st.info(texts.NO_ANSWERS, icon=":material/hourglass_empty:")
         return
@@ -40,7 +39,7 @@ def show_sets(session: ClassSession, counted: Tally) -> None:
             [plain(name) for name in session.label_space.titles],
             [texts.row_name(session.pictures[at].number) for at in shown],
             current_palette(),
-            as_machine=not revealed,
+            as_machine=not len(held),
         ),
         "class-figure1",
         texts.sets_alt(len(shown), float(counted.candidates[shown].sum(axis=1).mean())),
@@ -52,16 +51,17 @@ def show_confusions(session: ClassSession, counted: Tally) -> None:
     """Which labels the class finds possible where another one is true, and how far it agrees."""
     st.subheader(texts.CONFUSION_HEADING, anchor=False)
     names = session.label_space.titles
-    shares = counted.taken_for(session.truths())
+    truths = session.shown_truths()
+    shares = counted.taken_for(truths)
     left, right = st.columns([1.5, 1], gap="large")
     with right:
         st.metric(texts.ALPHA_METRIC, "–" if counted.alpha is None else f"{counted.alpha:.2f}", help=texts.ALPHA_HELP)
         st.markdown(texts.agreement(counted.alpha))
-        for true, other, share in counted.confusions(session.truths()):
+        for true, other, share in counted.confusions(truths):
             st.markdown(texts.taken_for(escape(names[true]), escape(names[other]), share))
     with left:
         if np.isnan(shares).all():
-            st.info(texts.NO_TRUTH, icon=":material/help:")
+            st.info(texts.NO_TRUTH if session.revealed else texts.NOT_REVEALED, icon=":material/help:")
         else:
             charts.show(confusion_map(shares, names, current_palette()), "class-confusion", texts.confusion_alt())
     with st.expander(texts.PICTURES_LABEL):
@@ -69,8 +69,8 @@ def show_confusions(session: ClassSession, counted: Tally) -> None:
 
 
 def picture_rows(session: ClassSession, counted: Tally) -> Sequence[tuple[object, ...]]:
-    """Every picture: what most find most likely, what the others say, the candidate set and the truth."""
-    names, rows = session.label_space.titles, []
+    """Every picture: what most find most likely, what the others say, the candidate set, the truth once revealed."""
+    names, truths, rows = session.label_space.titles, session.shown_truths(), []
     for at, picture in enumerate(session.pictures):
         first = counted.first[at]
         order = [int(label) for label in np.argsort(-first, kind="stable") if first[label]]
@@ -82,7 +82,7 @@ def picture_rows(session: ClassSession, counted: Tally) -> Sequence[tuple[object
                 int(first[order[0]]) if order else 0,
                 ", ".join(f"{names[label]} {first[label]}" for label in order[1:]),
                 ", ".join(name for name, member in zip(names, counted.candidates[at], strict=True) if member),
-                "" if picture.truth is None else names[picture.truth],
+                "" if (truth := truths[at]) is None else names[truth],
             )
         )
     return rows

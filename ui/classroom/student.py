@@ -32,7 +32,7 @@ def show_student(entered: str) -> None:
     st.html(STYLE)
     store = class_store()
     session, number = store.join(entered, visitor(), network_address())
-    _watch(session.id, session.opened, session.outcome is not None)
+    _watch(session.id, (session.opened, session.revealed, session.outcome is not None))
     if session.opened:
         st.subheader(texts.OPENED_HEADING, anchor=False)
         show_votes(session, store.opened_votes(session.id, visitor()), key="student")
@@ -44,10 +44,10 @@ def show_student(entered: str) -> None:
 
 
 @st.fragment(run_every=WATCH_SECONDS)
-def _watch(session: int, opened: bool, trained: bool) -> None:
-    """Run the page again when the teacher has opened the votes, trained models or deleted the class."""
+def _watch(session: int, stage: tuple[bool, bool, bool]) -> None:
+    """Run the page again when the teacher has opened the votes, revealed the truth, trained or deleted the class."""
     try:
-        changed = class_store().stage(session) != (opened, trained)
+        changed = class_store().stage(session) != stage
     except InputError:
         changed = True
     if changed:

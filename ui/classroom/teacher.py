@@ -69,11 +69,23 @@ def _show_controls(session: ClassSession) -> None:
 def _show_gate(session: ClassSession) -> None:
     """Voting, or looking at the votes: one of the two."""
     label, opens = (texts.GO_ON_LABEL, False) if session.opened else (texts.OPEN_VOTES_LABEL, True)
-    pressed = st.button(
-        label, type="primary" if opens else "secondary", key="class-gate", icon=":material/how_to_vote:"
-    )
+    with st.container(horizontal=True):
+        pressed = st.button(
+            label, type="primary" if opens else "secondary", key="class-gate", icon=":material/how_to_vote:"
+        )
+        revealing = session.opened and any(truth is not None for truth in session.truths()) and _show_reveal(session)
     if pressed and _do(lambda: class_store().open_votes(session.id, visitor(), opens)):
         st.rerun()
+    if revealing and _do(lambda: class_store().reveal(session.id, visitor(), not session.revealed)):
+        st.rerun()
+
+
+def _show_reveal(session: ClassSession) -> bool:
+    """The button that shows the true labels here and on all phones, or hides them; whether it was pressed."""
+    label, icon = (
+        (texts.HIDE_LABEL, ":material/visibility_off:") if session.revealed else (texts.REVEAL_LABEL, ":material/key:")
+    )
+    return st.button(label, help=texts.REVEAL_HELP, key="class-reveal", icon=icon)
 
 
 def _show_live(session: ClassSession) -> None:

@@ -73,18 +73,19 @@ MEANINGS_LABEL = "What the labels mean"
 SETS_HEADING = "From votes to candidate sets"
 RULE = (
     "The paper lets three people label a picture: a label that two of the three find possible enters the candidate set "
-    "S; if there is none, everybody's most likely label does. With a class, a label enters S when at least two thirds "
-    "of those who answered find it possible; if there is none, every label does that is the most likely one for at "
-    "least a tenth of them (with up to ten answers: for anybody)."
+    "S; if that leaves one label or none, S is everybody's most likely label instead. With a class, a label enters S "
+    "when at least two thirds of those who answered find it possible; if that leaves one or none, S is every label that "
+    "is the most likely one for at least a tenth of them (with up to ten answers: for anybody)."
 )
-REVEAL_LABEL = "Reveal the true labels"
-REVEAL_HELP = "Figure 1 of the paper: Y = Y_F + Y_T + S̄. A learning machine sees S and S̄ only."
+REVEAL_LABEL, HIDE_LABEL = "Reveal the true labels", "Hide the true labels"
+REVEAL_HELP = "Here and on all phones. Figure 1 of the paper: Y = Y_F + Y_T + S̄; a learning machine sees S and S̄ only."
 NO_ANSWERS = "Nobody has answered a picture yet."
 CONFUSION_HEADING = "Who is taken for whom"
 ALPHA_METRIC = "Agreement (Krippendorff's α)"
 ALPHA_HELP = "Of the most likely labels: 1 where all agree, 0 where they agree as often as by chance."
 PICTURES_LABEL = "Picture by picture"
 PICTURE_COLUMNS = ("picture", "answers", "most likely", "for so many", "others said", "candidate set", "true label")
+NOT_REVEALED = "Shown with the true labels, once they are revealed."
 NO_TRUTH = "No true label is known, so nobody can say what was taken for what."
 COST_HEADING = "What did the doubt cost?"
 COST_INTRO = (
@@ -177,13 +178,13 @@ def kept_answer(top: str, named: str) -> str:
     return f"Kept: most likely {top}; possible {named}. Send again to change it."
 
 
-def candidate_set(members: Sequence[str], truth: str | None) -> str:
-    """S of a picture in words, and whether the true label is in it."""
+def candidate_set(members: Sequence[str], truth: str | None, revealed: bool) -> str:
+    """S of a picture in words and, once the truth is revealed, whether the true label is in it."""
     if not members:
         return "Nobody has answered this picture."
     said = f"Candidate set **S = {{{', '.join(members)}}}**"
     if truth is None:
-        return f"{said}. Its true label is not known."
+        return f"{said}. Its true label is not known." if revealed else f"{said}."
     return f"{said}, true label **{truth}**" + (
         "." if truth in members else ": **missing**. The paper assumes that this never happens."
     )

@@ -60,7 +60,7 @@ def show_outcome(session: ClassSession, outcome: Outcome) -> None:
             charts.show(cost_bars(outcome, of, current_palette()), f"class-cost-{of}", texts.cost_alt(outcome, of))
     for sentence in texts.cost_sentences(outcome):
         st.markdown(sentence)
-    truths = session.truths()
+    truths = session.shown_truths()
     lines = [
         texts.winner(
             learned.picture,

@@ -15,14 +15,14 @@ from ui.frame.palette import current_palette
 
 
 def show_votes(session: ClassSession, ballots: Sequence[Ballot], key: str) -> None:
-    """The votes on one picture; the true label and the candidate set only once voting is over."""
+    """The votes on one picture; the candidate set once voting is over, the true label once it is revealed."""
     numbers = [picture.number for picture in session.pictures]
     chosen = st.pills(
         texts.PICTURE_LABEL, numbers, default=numbers[0], required=True, wrap=True, key=f"class_seen_{key}"
     )
     at = numbers.index(chosen) if chosen in numbers else 0
     counted = tally(ballots, len(numbers), len(session.label_space))
-    truth = session.pictures[at].truth if session.opened else None
+    truth = session.shown_truths()[at]
     left, right = st.columns([1, 1.7], gap="medium")
     left.image(class_store().picture(session.id, numbers[at]), width="stretch", alt=texts.picture_alt(numbers[at]))
     with right:
@@ -41,4 +41,5 @@ def show_votes(session: ClassSession, ballots: Sequence[Ballot], key: str) -> No
         if session.opened:
             names = session.label_space.titles
             members = [escape(name) for name, member in zip(names, counted.candidates[at], strict=True) if member]
-            st.markdown(texts.candidate_set(members, None if truth is None else escape(names[truth])))
+            true_label = None if truth is None else escape(names[truth])
+            st.markdown(texts.candidate_set(members, true_label, session.revealed))

@@ -14,6 +14,7 @@ from ui.classroom.outcome import Outcome, write_outcome
 from ui.classroom.store.classes import ClassStore
 from ui.classroom.store.records import ClassSession
 from ui.classroom.tally import Tally
+from ui.frame.ending import end_all
 from ui.frame.log import FAULT, REFUSED, log_event, raised_in
 from ui.train.give_way import GiveWay
 from ui.train.turns import SERVER_LINE
@@ -62,12 +63,12 @@ class ClassTraining:
     def stop(self) -> None:
         """Ask it to end for good, which it does after the epoch it is in."""
         self._unwanted = True
-        self.cut_off()
+        self.ask_to_end()
+        self.join(2.0)
 
-    def cut_off(self) -> None:
-        """The same because the server ends; the next one may begin it again."""
+    def ask_to_end(self) -> None:
+        """Ask it to end because the server does; the next one may begin it again."""
         self._stop.set()
-        self._thread.join(2.0)
 
     def join(self, seconds: float) -> None:
         """Wait for the end, not longer than `seconds`."""
@@ -128,6 +129,4 @@ def begin(
 
 @atexit.register
 def _end_all() -> None:
-    """Threads that are cut off in torch abort the process."""
-    for run in list(_alive):
-        run.cut_off()
+    end_all(_alive)

@@ -42,7 +42,7 @@ VERDICT_TITLES = {
 VERDICT_HELP = (
     f"Over all training bags after the last epoch. A bag counts where the probability differs by more than "
     f"{NOTICEABLE:.0%}; a statement holds where most bags count. Averages are close while their gap is less than "
-    f"{CLOSE:.0%} of the widest possible, 1/|S|."
+    f"{CLOSE:.0%} of the widest that the head allows."
 )
 PAPER_VALUES = (
     "The paper's text says what its Figure 2 shows, on one sample of CRC-MIPL-Row, but prints none of its values; they "
@@ -159,7 +159,7 @@ def statements(found: FigureTwo, left: str, right: str) -> list[tuple[bool, str]
         (
             found.close,
             f"With {left} the candidates' and the non-candidates' averages are close: medians {before[1]:.1%} and "
-            f"{before[3]:.1%}, a gap of {points[0]:.1f} points, where {100 * found.widest:.0f} is the widest possible.",
+            f"{before[3]:.1%}, a gap of {points[0]:.1f} points, where {100 * found.widest:.0f} is the widest that its head allows.",
         ),
         (
             found.rises > 0.5,

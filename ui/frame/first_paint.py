@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute
 from starlette.staticfiles import StaticFiles
 from streamlit import file_util
 
+from ui.frame.internals import inner, refused
 from ui.frame.style import STYLE
 
 FIGURES = "PlotlyChart.*.js"
@@ -22,10 +23,12 @@ NOT_MODIFIED = 304
 
 def serve_with_style(routes: list[BaseRoute]) -> None:
     """Have the server of these routes put the style into its page."""
-    for route in routes:
-        static: Any = getattr(route, "app", None)
-        if isinstance(static, StaticFiles) and static.directory == file_util.get_static_dir():
-            _wrap(static)
+    apps: list[Any] = [getattr(route, "app", None) for route in routes]
+    served = [app for app in apps if isinstance(app, StaticFiles) and app.directory == file_util.get_static_dir()]
+    if not served:
+        raise refused("the server has no route to its own page")
+    for static in served:
+        _wrap(static)
 
 
 def page_html(folder: Path) -> str:
@@ -42,7 +45,7 @@ def page_html(folder: Path) -> str:
 
 
 def _wrap(static: Any) -> None:
-    answer = static.get_response
+    answer = inner(static, "get_response")
     html = page_html(Path(static.directory))
 
     async def get_response(path: str, scope: Any) -> Response:

@@ -10,18 +10,20 @@ from streamlit import config, net_util
 from streamlit.web.server.starlette import starlette_websocket
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from ui.frame.internals import check_set_by_init, inner, refused, replace_inner
+
 MOST_CONNECTIONS = 400  # open at once; well below the 1,024 files a program may have open by default
 SILENT_SECONDS = 30.0  # a connection without a request is closed after so long
 _METRICS = "_stcore/metrics"
 
 
 def guard_server(routes: list[BaseRoute]) -> None:
-    """Call once, before the server of these routes answers anybody."""
-    starlette_websocket.is_url_from_allowed_origins = _is_listed
+    """Call once, before the server of these routes answers anybody; refuses to go on where a guard would not hold."""
+    replace_inner(starlette_websocket, "is_url_from_allowed_origins", _is_listed)
     # Streamlit asks checkip.amazonaws.com for the address of this machine when a page of another site tries to open a
     # WebSocket, to see whether that site might be this machine under its public name. Name such a site in
     # server.corsAllowedOrigins instead.
-    net_util.get_external_ip = lambda: None
+    replace_inner(net_util, "get_external_ip", lambda: None)
     _hide_metrics(routes)
     _bound_connections(AutoHTTPProtocol)
 
@@ -33,9 +35,13 @@ def _is_listed(url: str) -> bool:
 
 def _hide_metrics(routes: list[BaseRoute]) -> None:
     """How many people visit and what they keep in memory is nobody's business."""
-    for number, route in enumerate(routes):
-        if isinstance(route, Route) and route.path.endswith(_METRICS):
-            routes[number] = Route(route.path, _no_metrics)
+    found = [
+        number for number, route in enumerate(routes) if isinstance(route, Route) and route.path.endswith(_METRICS)
+    ]
+    if not found:
+        raise refused(f"the server has no route “{_METRICS}”")
+    for number in found:
+        routes[number] = Route(routes[number].path, _no_metrics)  # type: ignore[attr-defined]
 
 
 def _no_metrics(request: Request) -> Response:
@@ -47,7 +53,8 @@ def _bound_connections(protocol: Any) -> None:
 
     Otherwise a thousand connections that send nothing use up all the files the server may have open.
     """
-    made = protocol.connection_made
+    check_set_by_init(protocol, ("connections", "loop", "cycle", "transport"))
+    made = inner(protocol, "connection_made")
 
     def made_within_limits(self: Any, transport: asyncio.Transport) -> None:
         made(self, transport)
@@ -56,7 +63,7 @@ def _bound_connections(protocol: Any) -> None:
         else:
             self.loop.call_later(SILENT_SECONDS, _close_silent, self)
 
-    protocol.connection_made = made_within_limits
+    replace_inner(protocol, "connection_made", made_within_limits)
 
 
 def _close_silent(connection: Any) -> None:

@@ -7,13 +7,16 @@ from typing import Any
 
 from ui.frame.first_paint import serve_with_style
 from ui.frame.guard import guard_server
+from ui.frame.internals import inner
+from ui.frame.upload_limit import check_upload_limit
 
 
 @asynccontextmanager
 async def starting(app: Any) -> AsyncIterator[None]:
     """The `lifespan` of the app: guards and style stand before the first visitor comes."""
-    routes = app._starlette_app.router.routes
+    routes = inner(inner(app, "_starlette_app"), "router").routes
     guard_server(routes)
+    check_upload_limit()
     serve_with_style(routes)
     yield
 

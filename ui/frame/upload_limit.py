@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bag_generators.formats import MOST_SERVER_BYTES, MOST_VISIT_BYTES
 from ui.frame import texts
+from ui.frame.internals import check_set_by_init, inner, refused
 
 IDLE_SECONDS = 600.0  # a page that is open keeps its uploads at least so long after they were last looked at
 LEFT_SECONDS = 120.0  # a visit that lost its connection may come back so long; less than disconnectedSessionTTL
@@ -104,6 +105,18 @@ def _limit() -> UploadLimit | None:
     limit = UploadLimit(manager, runtime.get_instance().is_active_session)
     threading.Thread(target=_sweep, args=(limit,), name="ended visits", daemon=True).start()
     return limit
+
+
+def check_upload_limit() -> None:
+    """Call before the server answers: refuses a Streamlit whose uploads and visits could not be bounded."""
+    for name in ("add_file", "get_files", "remove_session_files"):
+        inner(MemoryUploadedFileManager, name)
+    check_set_by_init(MemoryUploadedFileManager, ("file_storage",))
+    for name in ("is_active_session", "close_session", "_get_async_objs"):
+        inner(runtime.Runtime, name)
+    check_set_by_init(runtime.Runtime, ("_session_mgr",))
+    if runtime.exists() and not isinstance(runtime.get_instance().uploaded_file_mgr, MemoryUploadedFileManager):
+        raise refused("uploads are kept by another manager than “MemoryUploadedFileManager”")
 
 
 def bound_uploads() -> None:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from bag_generators import InputError
+from ui.frame.ending import end_all
 from ui.frame.log import FAULT, REFUSED, log_event, raised_in
 
 WAITING, RUNNING, DONE, STOPPED, FAILED = "waiting", "running", "done", "stopped", "failed"
@@ -76,8 +77,12 @@ class Job(Generic[Result]):
 
     def stop(self) -> None:
         """Ask the job to end, and wait a moment for it."""
+        self.ask_to_end()
+        self.join(STOP_PATIENCE)
+
+    def ask_to_end(self) -> None:
+        """The same without waiting."""
         self._stop.set()
-        self._thread.join(STOP_PATIENCE)
 
     def join(self, seconds: float) -> None:
         """Wait for the end, not longer than `seconds`."""
@@ -123,18 +128,18 @@ class Jobs(Generic[Result]):
     def of(self, visitor: str) -> list[Job[Result]]:
         """One visitor's jobs, the newest first."""
         with self._lock:
-            return [job for owner, job in reversed(self._jobs) if owner == visitor]
+            return self._of(visitor)
 
     def start(self, visitor: str, slide_id: str, slide: str, model: str, work: Work[Result]) -> Job[Result]:
         """Start a job, or give the one that is making the same map already. A visitor has one in the making."""
-        mine = self.of(visitor)
-        for job in mine:
-            if not job.progress.is_over:
-                if (job.slide_id, job.model) == (slide_id, model):
-                    return job
-                raise InputError("A map of yours is still in the making.", "Wait for it, or stop it first.")
-        job = Job(slide_id, slide, model, work, self._turn)
         with self._lock:
+            mine = self._of(visitor)
+            for job in mine:
+                if not job.progress.is_over:
+                    if (job.slide_id, job.model) == (slide_id, model):
+                        return job
+                    raise InputError("A map of yours is still in the making.", "Wait for it, or stop it first.")
+            job = Job(slide_id, slide, model, work, self._turn)
             self._jobs.append((visitor, job))
             over = [pair for pair in self._jobs if pair[1].progress.is_over]
             too_many = [pair for pair in over if pair[0] == visitor][: max(0, len(mine) + 1 - MOST_JOBS)]
@@ -151,9 +156,13 @@ class Jobs(Generic[Result]):
             self._jobs = [pair for pair in self._jobs if pair[1] not in mine]
 
     def end(self) -> None:
-        """Stop everything: threads that are cut off in torch abort the process."""
-        for _, job in list(self._jobs):
-            job.stop()
+        """Stop everything, before the server ends: threads that are cut off in torch abort the process."""
+        with self._lock:
+            jobs = [job for _, job in self._jobs]
+        end_all(jobs)
+
+    def _of(self, visitor: str) -> list[Job[Result]]:
+        return [job for owner, job in reversed(self._jobs) if owner == visitor]
 
 
 def server_jobs() -> Jobs[Any]:

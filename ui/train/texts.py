@@ -42,7 +42,7 @@ CANDIDATES_HEADING = "Candidate labels"
 CANDIDATE_TITLES = {"random": "Random", "crowd": "Crowd of three", "own": "As in the file"}
 CANDIDATES_HELP = (
     "Random: the true label and r others drawn at random. Crowd: three simulated annotators who confuse look-alikes; "
-    "a label two of them name is a candidate."
+    "a label two of them name is a candidate; where that leaves one label or none, their most likely labels are."
 )
 R_LABEL = "r, false labels in every candidate set"
 CANDIDATE_SEED_LABEL = "Seed of the candidate sets"

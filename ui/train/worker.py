@@ -20,6 +20,7 @@ from elimipl.cards.finish import Finished, finish
 from elimipl.data.pictures import pictures_of
 from elimipl.training.loop import fit
 from elimipl.training.reports import EpochReport
+from ui.frame.ending import end_all
 from ui.frame.log import FAULT, REFUSED, log_event, model_name, raised_in
 from ui.train.give_way import GiveWay
 from ui.train.plan import Plan
@@ -104,9 +105,13 @@ class TrainingRun:
 
     def stop(self) -> None:
         """Ask the run to end, which it does after the epoch it is in, and wait a moment for it."""
+        self.ask_to_end()
+        self.join(STOP_PATIENCE)
+
+    def ask_to_end(self) -> None:
+        """The same without waiting."""
         self._asked = time.monotonic()
         self._stop.set()
-        self.join(STOP_PATIENCE)
 
     def join(self, seconds: float) -> None:
         """Wait for the end of the run, not longer than `seconds`."""
@@ -209,6 +214,4 @@ def model_id_for(plan: Plan, number: int) -> str:
 
 @atexit.register
 def _end_all() -> None:
-    """A server that is stopped ends its trainings first: threads that are cut off in torch abort the process."""
-    for run in list(_alive):
-        run.stop()
+    end_all(_alive)

@@ -51,10 +51,10 @@ def test_other_data_is_shown_beside_the_paper_but_not_measured_by_it(records: Re
     assert "**.250" not in text
 
 
-def test_perceptrons_have_a_section_and_no_number_of_the_paper(records: Records) -> None:
+def test_perceptrons_have_a_section_with_the_numbers_of_the_papers_appendix(records: Records) -> None:
     add(records, Cell("birdsong", 1, "RC-MLP-Mean"), [0.4])
     assert "### Birdsong, perceptrons" in page(records)
-    assert "| 1 | RC-MLP-Mean | .400 | – |  | 1 |" in page(records)
+    assert "| 1 | RC-MLP-Mean | .400 | .329±.014 | +.071 | 1 |" in page(records)
 
 
 def test_other_numbers_of_positives_stand_beside_the_usual_one(records: Records) -> None:

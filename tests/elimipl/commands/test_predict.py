@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from bag_generators import generate, load
+from bag_generators.__main__ import main as make_bags
 from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import list_samples
 from elimipl.answer import answer
@@ -58,3 +59,37 @@ def test_predict_without_a_failure_ends_well(toy_folder, tiles, capsys):
     said = capsys.readouterr()
     assert json.loads(said.out)["label"] == "white"
     assert "1/1" in said.err
+
+
+def test_predict_reads_the_bags_of_a_file(toy_folder, toy_dataset, data, tiles, tmp_path, capsys):
+    toy_dataset.save(tmp_path / "toy.shards")
+    picture = tiles / "white" / "3.png"
+    files = [data, picture, tmp_path / "toy.shards"]
+    assert run("predict", "--model", "toy-row-elimipl", "--folder", toy_folder, "--quiet", *files) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    m = len(toy_dataset)
+    assert [line["file"] for line in lines] == [str(data)] * m + [str(picture)] + [str(files[2])] * m
+    assert [line.get("bag") for line in lines[:m]] == list(toy_dataset.names)
+    expected = Predictor.load("toy-row-elimipl", toy_folder).predict_dataset(toy_dataset)
+    for line, again, one in zip(lines[:m], lines[m + 1 :], expected, strict=True):
+        assert (line["label"], line["attention"]) == (one.label, one.attention.tolist())
+        assert again["probabilities"] == line["probabilities"]
+        assert {"size", "tissue", "blur", "colour"} <= set(line["not_checked"])  # there is no picture
+        assert line["trusted"] is False
+
+
+def test_predict_reads_bags_that_nobody_has_labelled(toy_folder, tiles, tmp_path, capsys):
+    assert make_bags([str(tiles / "pink"), "--generator", "row", "--out", str(tmp_path / "bags.safetensors")]) == 0
+    capsys.readouterr()
+    arguments = ("predict", "--model", "toy-row-elimipl", "--folder", toy_folder, "--quiet", "--text")
+    assert run(*arguments, tmp_path / "bags.safetensors") == 0
+    assert capsys.readouterr().out.count("  pink, ") == 6
+
+
+def test_predict_says_why_a_bag_file_can_not_be_used(toy_folder, tmp_path, capsys):
+    (tmp_path / "no.safetensors").write_text("no bags")
+    arguments = ("predict", "--model", "toy-row-elimipl", "--folder", toy_folder, "--quiet")
+    assert run(*arguments, tmp_path / "no.safetensors", tmp_path / "gone.mat") == 1
+    said = [json.loads(line)["error"] for line in capsys.readouterr().out.splitlines()]
+    assert "not a whole bag data set" in said[0]
+    assert "There is no file" in said[1]

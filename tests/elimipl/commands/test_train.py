@@ -137,6 +137,26 @@ def test_evaluate_prints_the_table(data, capsys):
     assert float(std) == pytest.approx(np.std(accuracies), abs=2e-3)
 
 
+@pytest.mark.parametrize("name", ["PRODEN-Mean", "rc-mlp-maxmin", "MIPLGP", "ma+in", "ELIMIPL-entropy"])
+def test_evaluate_knows_every_method(name, data, capsys):
+    quick = ("--splits", 1, "--workers", 1, "--epochs", 2, "--device", "cpu", "--quiet", "--json")
+    assert run("evaluate", data, "--method", name, *quick) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["method"].casefold() == name.casefold()
+    assert content["config"]["epochs"] == 2
+    assert len(content["accuracies"]) == 1
+
+
+def test_bags_whose_candidates_miss_the_true_label_are_counted_and_named(toy_dataset, tmp_path, capsys):
+    candidates = toy_dataset.candidates.copy()
+    candidates[[0, 3]] = ~candidates[[0, 3]]
+    toy_dataset.with_candidates(candidates).save(tmp_path / "crowd.safetensors")
+    assert run("evaluate", tmp_path / "crowd.safetensors", "--splits", 1, "--workers", 1, *QUICK) == 0
+    said = capsys.readouterr().err
+    assert f"The true label of 2 of {len(toy_dataset)} bags" in said
+    assert "not among their candidates: bag 0, bag 3." in said
+
+
 def test_evaluate_as_json(data, capsys):
     assert run("evaluate", data, "--splits", 2, "--workers", 1, "--json", *QUICK) == 0
     result = json.loads(capsys.readouterr().out)

@@ -28,6 +28,15 @@ def test_bags_as_in_table_1(small_file):
     assert (species[~dataset.instance_truth] == -1).all()
 
 
+def test_one_sound_in_twelve_is_of_the_species_halves_rounded_up(small_file):
+    dataset = build_birdsong(small_file)
+    positives = np.add.reduceat(dataset.instance_truth, dataset.offsets[:-1])
+    np.testing.assert_array_equal(positives, (dataset.sizes + 6) // 12)
+    shares = positives / dataset.sizes
+    assert (shares.min(), shares.max()) == (2 / 29, 3 / 30)  # the authors' 6.9 % and 10.0 %
+    assert shares.mean() == pytest.approx(0.083, abs=0.0005)
+
+
 def test_species_are_named_in_the_files_order():
     assert LABEL_SPACE.names[0] == "BRCR"
     assert LABEL_SPACE.descriptions[LABEL_SPACE.index("HETH")] == "Hermit thrush."

@@ -21,7 +21,7 @@ def literal_rule(votes, tops):
     sets = []
     for tile in range(votes.shape[1]):
         named = {c for c in range(votes.shape[2]) if sum(bool(votes[w, tile, c]) for w in range(3)) >= 2}
-        sets.append(named or {int(tops[w, tile]) for w in range(3)})
+        sets.append(named if len(named) > 1 else {int(tops[w, tile]) for w in range(3)})
     return sets
 
 
@@ -180,6 +180,14 @@ def test_two_thirds_of_those_who_answered_put_a_label_into_the_set():
     assert sets_of([[0, 1], [0, 1], []], [0, 0, -1]) == {0, 1}
     assert sets_of([[2]], [2]) == {2}
     assert sets_of([[]], [-1]) == set()
+
+
+def test_a_single_agreed_label_gives_way_to_the_top_labels():
+    assert sets_of([[0, 1], [0, 2], [3]], [1, 2, 3]) == {1, 2, 3}
+    assert sets_of([[0, 1], [0], [0]], [1, 0, 0]) == {0, 1}
+    assert sets_of([[0], [0], [0]], [0, 0, 0]) == {0}
+    assert sets_of([[0]] * 27 + [[0, 1]] * 3, [0] * 27 + [1] * 3) == {0, 1}  # a tenth of thirty
+    assert sets_of([[0]] * 28 + [[0, 1]] * 2, [0] * 28 + [1] * 2) == {0}
 
 
 def test_without_agreement_the_top_labels_enter_but_not_that_of_one_joker_in_a_class():

@@ -59,7 +59,16 @@ def test_each_set_finds_its_own_files_below_one_folder(tmp_path):
     mnist, fashion = build_mnist(tmp_path, recipe=RECIPE), build_fmnist(tmp_path, recipe=RECIPE)
     assert set(np.round(mnist.instances[:, 0] * 255) % 10) == {1}
     assert set(np.round(fashion.instances[:, 0] * 255) % 10) == {2}
-    assert fashion.label_space.names == ("T-shirt/top", "Pullover", "Coat", "Shirt", "Bag")
+    assert fashion.label_space.names == ("T-shirt/top", "Trouser", "Coat", "Sneaker", "Bag")
+
+
+def test_fashion_hides_the_papers_five_classes_among_the_other_five(tmp_path):
+    write_part(tmp_path, *pictures())
+    dataset = build_fmnist(tmp_path, recipe=RECIPE)
+    kinds = np.round(dataset.instances[:, 0] * 255).astype(int) // 10
+    labels, hidden = np.repeat(dataset.labels, dataset.sizes), dataset.instance_truth
+    np.testing.assert_array_equal(kinds[hidden], np.array([0, 1, 4, 7, 8])[labels[hidden]])
+    assert set(kinds[~hidden]) == {2, 3, 5, 6, 9}
 
 
 def test_the_default_recipes_are_the_papers(tmp_path):
@@ -71,8 +80,9 @@ def test_the_default_recipes_are_the_papers(tmp_path):
     np.testing.assert_array_equal(np.bincount(mnist.labels), 100)
     assert mnist.sizes.mean() == pytest.approx(41.33, abs=0.01)
     assert fashion.sizes.mean() == pytest.approx(41.62, abs=0.01)
-    positives = np.add.reduceat(mnist.instance_truth, mnist.offsets[:-1])
-    np.testing.assert_array_equal(positives, np.round(0.08 * mnist.sizes))
+    for dataset in (mnist, fashion):
+        positives = np.add.reduceat(dataset.instance_truth, dataset.offsets[:-1])
+        np.testing.assert_array_equal(positives, np.where(dataset.sizes <= 43, 3, 4))
 
 
 def test_a_folder_without_files_is_answered(tmp_path):

@@ -33,6 +33,15 @@ def test_bags_candidates_and_labels_count_from_zero(tmp_path, columns, compresse
         np.testing.assert_array_equal(dataset.bag(i), bag)
 
 
+def test_bags_whose_candidates_miss_the_true_label_are_loaded_counted_and_named(tmp_path):
+    savemat(tmp_path / "set.mat", {"data": cell_array(truths=[2, 4, 1])})
+    dataset = load_bags(tmp_path / "set.mat")
+    np.testing.assert_array_equal(dataset.labels, [1, 3, 0])
+    np.testing.assert_array_equal(dataset.candidates, [[1, 1, 0, 0], [0, 0, 1, 0], [0, 1, 1, 0]])
+    np.testing.assert_array_equal(dataset.truth_outside, [1, 2])
+    assert [dataset.names[i] for i in dataset.truth_outside] == ["row 2", "row 3"]
+
+
 def test_a_given_label_space_names_the_classes(tmp_path):
     savemat(tmp_path / "set.mat", {"data": cell_array()})
     dataset = load_bags(tmp_path / "set.mat", LESION5)
@@ -46,8 +55,8 @@ def test_a_given_label_space_names_the_classes(tmp_path):
         ({"other": np.ones(3)}, "no variable “data”"),
         ({"data": np.ones((4, 3))}, "not a cell array"),
         ({"data": cell_array(2 + 3)}, "not a cell array of 3 or 4 columns"),
-        ({"data": cell_array(truths=[2, 1, 2])}, "true label of bag 2 .* not one of its candidate"),
-        ({"data": cell_array(truths=[2, [3, 3], 2])}, "true label of bag 2"),
+        ({"data": cell_array(truths=[2, [3, 3], 2])}, "Bag 2 .* has 2 true labels"),
+        ({"data": cell_array(truths=[2, 9, 2])}, "class 9, but “lesion5” has 5"),
         ({"data": cell_array(sets=[[0, 2], [3], [2, 3]])}, "candidate labels of bag 1 .* not class numbers"),
         ({"data": cell_array(sets=[[1.5, 2], [3], [2, 3]])}, "not class numbers"),
         ({"data": cell_array(sets=[[], [3], [2, 3]])}, "not a table of numbers"),

@@ -56,7 +56,7 @@ def test_a_bag_holds_its_class_and_otherwise_only_filling():
         kinds = dataset.bag(i)[:, 1]
         np.testing.assert_array_equal(kinds[truths[i]], 10 + label)
         np.testing.assert_array_equal(kinds[~truths[i]], -1)
-        assert truths[i].sum() == SMALL.positives(len(kinds)) == max(1, round(0.25 * len(kinds)))
+        assert truths[i].sum() == SMALL.positives(len(kinds)) == max(1, (len(kinds) + 2) // 4)
 
 
 def test_positives_are_not_always_in_front():

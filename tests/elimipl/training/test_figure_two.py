@@ -23,12 +23,13 @@ def test_four_probabilities_are_those_of_figure_two_and_the_false_candidates():
     assert not np.isnan(alone[[0, 1, 3]]).any()
 
 
-def recorded(first, second):
+def recorded(first, second, head="softmax"):
     """Two methods on bags of four classes, whose candidates are the first two, the first one true."""
     both = np.array([first, second], float)
     members = np.tile([True, True, False, False], (both.shape[1], 1))
     labels = np.zeros(both.shape[1], int)
     return SimpleNamespace(
+        about=SimpleNamespace(configs={"A": {"head": head}, "B": {"head": head}}),
         all_probabilities=both,
         all_candidates=members,
         all_labels=labels,
@@ -58,6 +59,21 @@ def test_it_is_not_where_the_averages_were_apart_already_or_few_bags_gain():
     few = figure_two(recorded([LEVEL] * 3, [SURE, LEVEL, LEVEL]), "A", "B")
     assert few.close
     assert not few.shown
+
+
+def softmax_of_sigmoid(logits):
+    energies = 1 / (1 + np.exp(-np.array(logits, float)))
+    return np.exp(energies) / np.exp(energies).sum()
+
+
+def test_averages_are_judged_by_what_the_head_allows():
+    """With the authors' head a network that is as sure as can be has averages a few points apart: that is not close."""
+    widest, level = softmax_of_sigmoid([99, 99, -99, -99]), softmax_of_sigmoid([0.2, 0.1, -0.1, 0])
+    for row, close in ((widest, False), (level, True)):
+        found = figure_two(recorded([row] * 3, [row] * 3, "softmax_of_sigmoid"), "A", "B")
+        assert found.close is close
+        assert found.widest == pytest.approx(widest[0] - widest[2])
+    assert found.widest < 0.25  # half of 1/|S|, so that by 1/|S| every training came out as close
 
 
 def test_the_page_opens_with_the_median_bag_not_with_the_best():

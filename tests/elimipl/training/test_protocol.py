@@ -3,6 +3,7 @@ from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,10 @@ from bag_generators.errors import InputError
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.loss_registry import LOSSES, register_loss
+from elimipl.methods import METHODS
+from elimipl.settings import Settings
 from elimipl.training import protocol
+from elimipl.training.loop import fit
 from elimipl.training.protocol import SplitResult, evaluate, stratified_splits
 from tests.elimipl.toy_bags import toy_bags
 
@@ -153,6 +157,45 @@ def test_a_registered_loss_is_known_to_the_workers(registered):
     config = registered("average", average_loss)
     here, there = (evaluate(data, config, splits, workers=workers, device="cpu") for workers in (1, 2))
     assert here.accuracies == there.accuracies
+
+
+@pytest.mark.parametrize("name", ["PRODEN-Mean", "RC-MLP-MaxMin", "PL-AGGD-Mean", "MIPLGP", "MA+IN"])
+def test_every_method_is_evaluated_by_its_settings_alone(name):
+    data = toy_bags(m=40)
+    splits = stratified_splits(data.labels, 2)
+    config = METHODS[name].config(epochs=3)
+    here = evaluate(data, config, splits, workers=1, device="cpu")
+    for index, (train, test) in enumerate(splits):
+        fitted = METHODS[name].fit(data.subset(train), config.replace(seed=config.seed + index), device="cpu")
+        assert here.accuracies[index] == fitted.predict(data.subset(test)).accuracy(data.labels[test])
+
+
+def test_other_methods_run_in_processes_too():
+    data = toy_bags(m=40)
+    splits = stratified_splits(data.labels, 2)
+    config = METHODS["PRODEN-Mean"].config(epochs=20)
+    here, there = (evaluate(data, config, splits, workers=workers, device="cpu") for workers in (1, 2))
+    assert here.accuracies == there.accuracies
+
+
+def test_settings_of_no_method_are_refused():
+    data = toy_bags(m=40)
+    with pytest.raises(InputError, match="No method trains with a Settings"):
+        evaluate(data, Settings(), stratified_splits(data.labels, 1), workers=1)
+
+
+def test_an_extractor_of_ones_own_is_evaluated():
+    data = toy_bags(m=40)
+    splits = stratified_splits(data.labels, 2)
+    extractor = torch.nn.Linear(data.dim, 3)
+    before = extractor.weight.detach().clone()
+    result = evaluate(data, CONFIG, splits, extractor=extractor, workers=2, device="cpu")
+    for index, (train, test) in enumerate(splits):
+        fitted = fit(data.subset(train), CONFIG.replace(seed=index), extractor=extractor, device="cpu")
+        assert result.accuracies[index] == fitted.predict(data.subset(test)).accuracy(data.labels[test])
+    assert torch.equal(extractor.weight, before)
+    with pytest.raises(InputError, match="Only the network has an extractor"):
+        evaluate(data, METHODS["RC-Mean"].config(), splits, extractor=extractor)
 
 
 def test_a_loss_that_no_other_process_can_import_is_trained_with_here(registered, monkeypatch):

@@ -201,6 +201,28 @@ def test_a_loss_that_can_not_be_followed_is_refused(loss, sentence):
         fit(toy_bags(m=8), Config.preset("default", **SMALL), loss=loss, device="cpu")
 
 
+class _TwoArguments(nn.Module):
+    def forward(self, energies, candidates):
+        return energies.sum()
+
+
+@pytest.mark.parametrize(
+    "loss", [lambda e, s: e.sum(), lambda e, s, w, more: e.sum(), lambda: 0, _TwoArguments()], ids=str
+)
+def test_a_loss_of_other_arguments_is_refused_before_training(loss):
+    with pytest.raises(InputError, match=r"The loss “.*” takes \(.*\), not three arguments.*energies, candidates and"):
+        fit(toy_bags(m=8), Config.preset("default", **SMALL), loss=loss, device="cpu")
+    with pytest.raises(InputError, match="not three arguments"):
+        register_loss("other arguments", loss)
+
+
+def test_a_loss_may_have_more_arguments_with_values_of_their_own():
+    def loss(energies, candidates, weights, power=1.0, *rest, **named):
+        return -(weights * energies.log_softmax(1)).sum(1).mean() * power
+
+    assert fit(toy_bags(m=8), Config.preset("default", **SMALL), loss=loss, device="cpu").history
+
+
 def test_a_registered_loss_is_named_in_the_settings():
     config, data = Config.preset("paper", **SMALL), toy_bags(m=30)
     register_loss("soft", soft_cross_entropy)

@@ -52,8 +52,7 @@ def training_in(path):
 def test_the_next_server_knows_of_a_training_and_forgets_it_with_its_result(path, monkeypatch):
     monkeypatch.setattr(worker, "learn", endless)
     store, run = begun(path)
-    worker._end_all()  # the server ends
-    run.join(60)
+    worker._end_all()  # the server ends, and waits for it
     store.close()
     assert (run.running, run.error) == (False, None)
     assert training_in(path) == BegunTraining("row", 1)
@@ -96,15 +95,16 @@ def test_a_class_that_is_deleted_meanwhile_ends_its_training_quietly(path, monke
     assert (run.running, run.error) == (False, None)
 
 
-def test_a_file_of_the_version_before_keeps_its_class(path):
+@pytest.mark.parametrize(("version", "missing"), [(1, ("training", "tries", "revealed")), (2, ("revealed",))])
+def test_a_file_of_an_older_version_keeps_its_class(path, version, missing):
     connection = sqlite3.connect(path)
-    connection.execute("ALTER TABLE session DROP COLUMN training")
-    connection.execute("ALTER TABLE session DROP COLUMN tries")
-    connection.execute("PRAGMA user_version = 1")
+    for column in missing:
+        connection.execute(f"ALTER TABLE session DROP COLUMN {column}")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
     store = ClassStore(path)
     session = store.session_of(TEACHER)
-    assert session.training is None
+    assert (session.training, session.revealed) == (None, False)
     assert len(store.votes(session.id, TEACHER)) == PICTURES
     store.begin_training(session.id, TEACHER, "sbn", 3)
     store.close()

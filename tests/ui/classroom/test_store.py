@@ -66,7 +66,23 @@ def test_nobody_sees_votes_before_the_teacher_opens_them(path):
     store.vote(session.id, "bob", 1, [1], 1)
 
 
+def test_the_truth_is_shown_when_the_teacher_reveals_it_and_not_before(path):
+    store, session, _ = opened(path)
+    with pytest.raises(InputError, match="has not opened the votes"):
+        store.reveal(session.id, TEACHER, True)
+    store.open_votes(session.id, TEACHER, True)
+    assert store.session_of(TEACHER).shown_truths() == [None] * 3
+    assert store.stage(session.id) == (True, False, False)
+    store.reveal(session.id, TEACHER, True)
+    assert store.session_of(TEACHER).shown_truths() == [0, 1, 2]
+    assert store.stage(session.id) == (True, True, False)
+    store.open_votes(session.id, TEACHER, False)  # who goes on voting hides it again
+    store.open_votes(session.id, TEACHER, True)
+    assert store.session_of(TEACHER).shown_truths() == [None] * 3
+
+
 TEACHER_ONLY = [
+    lambda store, session, who: store.reveal(session, who, True),
     lambda store, session, who: store.open_votes(session, who, True),
     lambda store, session, who: store.let_join(session, who, False),
     lambda store, session, who: store.begin_training(session, who, "row", 1),

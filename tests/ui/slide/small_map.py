@@ -26,7 +26,7 @@ def small_map(classes: np.ndarray, step: float, width: int, height: int, attenti
         generator="deep",
         label_space=TISSUE7,
         step=step,
-        tiles_a_field=3,
+        field_side=3,
         made="2026-01-01T00:00:00+00:00",
     )
     state = np.where(classes < 0, BACKGROUND, TISSUE).astype(np.uint8)

@@ -46,6 +46,24 @@ def test_a_job_tells_how_far_it_is_and_keeps_what_comes_out(jobs):
     assert jobs.of("me") == [job]
 
 
+def test_starts_at_once_make_one_job(jobs):
+    for attempt in range(20):
+        together, started = threading.Barrier(8), []
+
+        def start(attempt=attempt, together=together, started=started):
+            together.wait(SECONDS)
+            started.append(jobs.start(f"visitor {attempt}", "s", "slide", "model", until_stopped))
+
+        starters = [threading.Thread(target=start) for _ in range(8)]
+        for one in starters:
+            one.start()
+        for one in starters:
+            one.join(SECONDS)
+        assert len({job.id for job in started}) == 1
+        assert len(jobs.of(f"visitor {attempt}")) == 1
+        jobs.forget(f"visitor {attempt}")
+
+
 def test_a_job_stops_when_asked(jobs):
     job = jobs.start("me", "s", "slide", "model", until_stopped)
     wait_for(job, RUNNING)
@@ -108,3 +126,11 @@ def test_the_oldest_jobs_make_room(jobs, monkeypatch):
     for visitor in ("me", "me", "me", "you", "third"):
         jobs.start(visitor, "s", "slide", "model", lambda tell, should_stop: 1).join(SECONDS)
     assert [len(jobs.of(visitor)) for visitor in ("me", "you", "third")] == [1, 1, 1]
+
+
+def test_a_server_that_is_stopped_waits_for_what_it_started_longer_than_a_page_does(jobs, monkeypatch):
+    monkeypatch.setattr(jobs_module, "STOP_PATIENCE", 0.0)
+    running, waiting = (jobs.start(visitor, "1", "slide", "m", until_stopped) for visitor in ("ann", "bob"))
+    wait_for(running, RUNNING)
+    jobs.end()
+    assert [job.progress.state for job in (running, waiting)] == [STOPPED, STOPPED]

@@ -282,10 +282,11 @@ def test_a_server_that_is_stopped_ends_its_trainings_first():
     program = (
         "from elimipl.config import Config\nfrom elimipl.data.shipped import load_bag_set\n"
         "from elimipl.data.candidates import Candidates\nfrom ui.train.plan import make_plan\n"
-        "from ui.train.worker import TrainingRun\n"
-        "config = Config.preset('default', hidden=256, epochs=100_000)\n"
+        "from ui.train import worker\n"
+        "worker.STOP_PATIENCE = 0.0\n"  # a page goes on when it likes, the server waits for what it started
+        "config = Config.preset('default', hidden=16, epochs=100_000)\n"
         "plan = make_plan('x', load_bag_set('phantoms-sbn'), Candidates('random'), config)\n"
-        "run = TrainingRun(plan, 'mine')\n"
+        "run = worker.TrainingRun(plan, 'mine')\n"
         "while run.progress.epoch < 2:\n    run.join(0.01)\n"
     )
     ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)

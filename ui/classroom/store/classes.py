@@ -111,8 +111,16 @@ class ClassStore:
         return key
 
     def open_votes(self, session: int, teacher: str, opened: bool) -> None:
-        """End voting and let everybody see all votes, or go on voting."""
-        self._set(session, teacher, opened=int(opened))
+        """End voting and let everybody see all votes, or go on voting; the true labels stay hidden either way."""
+        self._set(session, teacher, opened=int(opened), revealed=0)
+
+    def reveal(self, session: int, teacher: str, revealed: bool) -> None:
+        """Let everybody see the true labels beside the opened votes, or hide them."""
+        with self._database.writing("The change") as db:
+            self._as_teacher(db, session, teacher)
+            if revealed and not self._row(db, session)["opened"]:
+                raise InputError(*_NOT_OPENED)
+            db.execute("UPDATE session SET revealed = ? WHERE id = ?", (int(revealed), session))
 
     def let_join(self, session: int, teacher: str, joining: bool) -> None:
         """Whether further students may join."""
@@ -217,11 +225,11 @@ class ClassStore:
             raise InputError("The class has no such picture.", "Go on with one of those that are shown.")
         return png
 
-    def stage(self, session: int) -> tuple[bool, bool]:
-        """Whether voting is over, and whether models were trained; refused where the session is gone."""
+    def stage(self, session: int) -> tuple[bool, bool, bool]:
+        """Whether voting is over, the truth revealed, and models trained; refused where the session is gone."""
         with self._database.reading() as db:
             row = self._row(db, session)
-            return bool(row["opened"]), row["outcome"] is not None
+            return bool(row["opened"]), bool(row["revealed"]), row["outcome"] is not None
 
     def delete_expired(self) -> int:
         """Forget the classes whose day is over; how many those were."""

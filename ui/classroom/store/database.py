@@ -16,7 +16,7 @@ from pathlib import Path
 from bag_generators import InputError
 
 VARIABLE = "ELIMIPL_CLASSES"
-VERSION = 2
+VERSION = 3
 PATIENCE = 10.0  # seconds to wait for another server that is writing
 
 _TABLES = """
@@ -33,7 +33,8 @@ CREATE TABLE session (
     joining INTEGER NOT NULL DEFAULT 1,
     outcome TEXT,
     training TEXT,
-    tries INTEGER NOT NULL DEFAULT 0
+    tries INTEGER NOT NULL DEFAULT 0,
+    revealed INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE picture (
     session INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
@@ -61,10 +62,11 @@ CREATE TABLE vote (
     PRIMARY KEY (session, student, picture)
 );
 """
-_SINCE_VERSION_1 = """
-ALTER TABLE session ADD COLUMN training TEXT;
-ALTER TABLE session ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
-"""
+_ADDED_AFTER = {
+    1: ("training TEXT", "tries INTEGER NOT NULL DEFAULT 0"),
+    2: ("revealed INTEGER NOT NULL DEFAULT 0",),
+}
+"""Columns of a session that the files of older versions lack."""
 
 
 def usual_path() -> Path:
@@ -156,17 +158,19 @@ class Database:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables, or give those of the version before what they lack, unless another server has just done so."""
+    """Make the tables, or give those of an older version what they lack, unless another server has just done so."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, 1, VERSION):
+        if version not in (0, *_ADDED_AFTER, VERSION):
             raise InputError(
                 "The file of class sessions was made by another version of the app.",
                 f"Move it away, or name another file with {VARIABLE}.",
             )
         if version != VERSION:
-            for statement in (_SINCE_VERSION_1 if version == 1 else _TABLES).split(";"):
+            added = [column for older, columns in _ADDED_AFTER.items() if older >= version for column in columns]
+            altered = [f"ALTER TABLE session ADD COLUMN {column}" for column in added]
+            for statement in altered if version else _TABLES.split(";"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")

@@ -45,7 +45,7 @@ class BegunTraining:
 
 @dataclass(frozen=True)
 class ClassSession:
-    """One class and its pictures. `opened`: voting is over and everybody may see all votes."""
+    """One class and its pictures. `opened`: voting is over, everybody may see all votes; `revealed`: and the truth."""
 
     id: int
     code: str
@@ -54,6 +54,7 @@ class ClassSession:
     expires: float
     label_space: LabelSpace
     opened: bool
+    revealed: bool
     joining: bool
     outcome: str | None
     """What training came to, as JSON."""
@@ -63,6 +64,10 @@ class ClassSession:
     def truths(self) -> list[int | None]:
         """The true labels of the pictures in their order; None where nobody knows."""
         return [picture.truth for picture in self.pictures]
+
+    def shown_truths(self) -> list[int | None]:
+        """The same as everybody may see it: None where the teacher has not revealed them yet, too."""
+        return self.truths() if self.revealed else [None] * len(self.pictures)
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,7 @@ def as_session(connection: sqlite3.Connection, row: sqlite3.Row) -> ClassSession
         row["expires"],
         LabelSpace.from_dict(parse_json(row["label_space"], "The label space of the class")),
         bool(row["opened"]),
+        bool(row["revealed"]),
         bool(row["joining"]),
         row["outcome"],
         None if row["training"] is None else BegunTraining(row["training"], row["tries"]),

@@ -5,6 +5,7 @@ import io
 
 import numpy as np
 
+from elimipl.csv_cells import defused
 from ui.explore.analysis import Analysis
 from ui.explore.maps import times_even_share
 from ui.explore.view_state import OF_A_CLASS, ViewState
@@ -13,7 +14,7 @@ from ui.explore.view_state import OF_A_CLASS, ViewState
 def instances_csv(analysis: Analysis, view: ViewState) -> str:
     """One row per patch: place in the whole picture (px), every score for the predicted class, features.
 
-    All cells are numbers and all column names are ours, so no spreadsheet can take one for a formula.
+    All cells are numbers; no spreadsheet takes what a generator calls its features for a formula.
     """
     attention, index = analysis.prediction.attention, analysis.prediction.index
     columns = {
@@ -25,7 +26,7 @@ def instances_csv(analysis: Analysis, view: ViewState) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     place = ["instance", "x0", "y0", "x1", "y1", "removed"]
-    writer.writerow([*place, *columns, "attention_rank", *analysis.bag.feature_names])
+    writer.writerow([*place, *columns, "attention_rank", *map(defused, analysis.bag.feature_names)])
     x, y = analysis.view.x, analysis.view.y
     for i, features in enumerate(analysis.bag.features):
         x0, y0, x1, y1 = analysis.bag.regions.box(i)

@@ -36,7 +36,7 @@ function valuesAt(maps, x, y, words, all = false) {
     const found = map.at(x, y);
     const title = maps.length > 1 ? `${map.title}: ` : "";
     if (!found) return title + words.leftOut;
-    const set = all && found.set ? ` · ${words.labelSet} ${found.set.join(", ") || "–"}` : "";
+    const set = all && found.set ? ` · ${words.labelSet} ${found.set.join(", ")}` : "";
     const attention = `${words.attention} ${times(found.attention)}`;
     return `${title}${found.name} ${percent(found.probability)} · ${attention}${set}`;
   });
