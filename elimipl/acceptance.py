@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,20 @@ class KnownBags:
     embeddings: np.ndarray  # (p, l) z of eq. 4
     means: np.ndarray  # (p, d) mean of the scaled instances
     meant: np.ndarray  # (p, k) bool
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """As they lie in a weights file."""
+        return {
+            "known.embeddings": self.embeddings.astype(np.float32),
+            "known.means": self.means.astype(np.float32),
+            "known.meant": self.meant.astype(np.float32),
+        }
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray]) -> KnownBags:
+        """From what `arrays` gave."""
+        embeddings, means, meant = (arrays[f"known.{name}"] for name in ("embeddings", "means", "meant"))
+        return cls(embeddings.astype(np.float64), means.astype(np.float64), meant > 0)
 
 
 @dataclass(frozen=True, eq=False)

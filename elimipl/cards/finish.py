@@ -47,7 +47,7 @@ class Finished:
     def with_trust(self, trust: Trust) -> Finished:
         """The same model, with what was measured about its explanations on the card."""
         known = self.predictor
-        return replace(self, predictor=Predictor(known.network, known.scaler, replace(known.card, trust=trust)))
+        return replace(self, predictor=known.with_card(replace(known.card, trust=trust)))
 
     def files(self) -> dict[str, bytes]:
         """What `save` would write, by file name, without a disk."""
@@ -85,7 +85,7 @@ def finish(
     predictor = Predictor.from_fitted(fitted, card)
     if card.pictures != NO_PICTURES:
         limits = _limits(predictor, training, qualities)
-        predictor = Predictor(predictor.network, predictor.scaler, replace(card, checks=limits))
+        predictor = predictor.with_card(replace(card, checks=limits))
     return Finished(fitted, predictor, weights)
 
 
