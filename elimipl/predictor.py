@@ -243,9 +243,7 @@ def _blank(card: Card) -> Network:
         return Network(_config(card), card.dim, len(card.label_space))
 
 
-def _rebuilt(
-    card: Card, state: Mapping[str, np.ndarray], scaler: Scaler, known: KnownBags | None = None
-) -> Predictor:
+def _rebuilt(card: Card, state: Mapping[str, np.ndarray], scaler: Scaler, known: KnownBags | None = None) -> Predictor:
     network = _blank(card)
     network.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()}, assign=True)
     return Predictor(network, scaler, card, known)

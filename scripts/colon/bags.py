@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elimipl.data.colon import CREDITS
+from elimipl.data.candidates import Candidates
+from elimipl.data.colon import CREDITS, SOURCES
 from elimipl.data.doubt import doubtful
 from elimipl.dataset import BagDataset
-from elimipl.labels import COLON
+from elimipl.labels import COLON, TISSUE7, LabelSpace
 from scripts.colon.cells import Cells
 
 GLAND, STROMA = 0.7, 0.08
@@ -128,17 +129,48 @@ def without_masks(cells: Cells, stroma: Sequence[np.ndarray], count: int, rng: n
     return composed_bags(cells, [s < 0.2 for s in stroma], [s > 0.6 for s in stroma], count, rng)
 
 
-def dataset(drawn: Sequence[Drawn], seed: int) -> BagDataset:
-    """Bags in the colon's label space, with the doubt of pathologists on top of what each source's label may mean."""
-    meant = np.stack([d.meant for d in drawn])
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A label space, the sources that teach it, and which class of the colon each of its classes is."""
+
+    space: LabelSpace
+    sources: tuple[str, ...]
+    columns: np.ndarray
+
+    def candidates(self, meant: np.ndarray, names: Sequence[str], seed: int) -> np.ndarray:
+        """What annotators say: the source's label with the doubt of pathologists, or three of the crowd (tissue7)."""
+        if self.space is COLON:
+            return doubtful(meant, names, COLON, seed=seed)
+        pictures = sorted(set(names))
+        label = dict(zip(names, meant.argmax(1).tolist(), strict=True))
+        sets = Candidates("crowd", seed=seed).drawn_around(np.array([label[p] for p in pictures]), self.space)
+        number = {picture: i for i, picture in enumerate(pictures)}
+        return np.asarray(sets[[number[name] for name in names]])
+
+    def shown(self, cells: Cells) -> Cells:
+        """The pictures of a source that are of one of the classes."""
+        return cells.subset(np.flatnonzero(cells.meant[:, self.columns].any(1)))
+
+
+COLON_TASK = Task(COLON, ("tissue7", "kather8", "lesion5", "ebhi6"), np.arange(len(COLON)))
+TISSUE7_TASK = Task(
+    TISSUE7,
+    ("tissue7",),
+    np.array([COLON.index(next(iter(SOURCES["tissue7"][name]))) for name in TISSUE7.names]),
+)
+
+
+def dataset(drawn: Sequence[Drawn], task: Task, seed: int) -> BagDataset:
+    """Bags in the label space of a task, with candidate sets."""
+    meant = np.stack([d.meant for d in drawn])[:, task.columns]
     groups = sorted({f"{d.source}/{d.group}" for d in drawn})
     number = {group: i for i, group in enumerate(groups)}
     sources = sorted({d.source for d in drawn})
     return BagDataset.from_bags(
         [d.cells.astype(np.float32) for d in drawn],
-        COLON,
+        task.space,
         labels=np.where(meant.sum(1) == 1, meant.argmax(1), -1),
-        candidates=doubtful(meant, [d.name for d in drawn], COLON, seed=seed),
+        candidates=task.candidates(meant, [d.name for d in drawn], seed),
         generator="deep",
         params={"stain": "none"},
         groups=np.array([number[f"{d.source}/{d.group}"] for d in drawn]),
@@ -149,8 +181,8 @@ def dataset(drawn: Sequence[Drawn], seed: int) -> BagDataset:
     )
 
 
-def mixed(known: Mapping[str, Cells], mixture: Mixture, seed: int) -> BagDataset:
-    """All that the colon model learns from, of the sources there are."""
+def mixed(known: Mapping[str, Cells], mixture: Mixture, task: Task, seed: int) -> BagDataset:
+    """All that a model learns from, of the sources there are."""
     rng = np.random.default_rng(seed)
     drawn: list[Drawn] = []
     for source, cells in known.items():
@@ -159,4 +191,4 @@ def mixed(known: Mapping[str, Cells], mixture: Mixture, seed: int) -> BagDataset
             drawn += by_mask(cells, mixture.by_mask, rng)
         else:
             drawn += by_class(cells, mixture.by_class // (4 if source == "lesion5" else 1), rng)
-    return dataset(drawn, seed)
+    return dataset(drawn, task, seed)

@@ -12,11 +12,11 @@ from sklearn.metrics import roc_auc_score
 
 from bag_generators.generators.encoder import Encoder
 from elimipl.acceptance import KnownBags, read_bag, signs
-from elimipl.cards.calibration import fit_temperature
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
+from elimipl.model.inference import infer
 from elimipl.training.loop import Fitted, fit
-from scripts.colon.bags import Mixture, mixed
+from scripts.colon.bags import Mixture, Task, mixed
 from scripts.colon.cells import Cells, read_cells
 from scripts.colon.sources import Picture, pictures, taught
 
@@ -61,12 +61,12 @@ def spread_out(shown: Sequence[Picture], per_class: int, seed: int = 0) -> list[
 
 
 def teaching_cells(
-    encoder: Encoder, sources: Sequence[str], data: Path, per_class: int, without_fold: int | None = None
+    encoder: Encoder, task: Task, sources: Sequence[str], data: Path, per_class: int, without_fold: int | None = None
 ) -> dict[str, Cells]:
     """What the model learns from, by source."""
     return {
-        source: read_cells(
-            encoder, spread_out(taught(source, data, without_fold), per_class), copies=COPIES.get(source, 0)
+        source: task.shown(
+            read_cells(encoder, spread_out(taught(source, data, without_fold), per_class), copies=COPIES.get(source, 0))
         )
         for source in sources
     }
@@ -79,18 +79,6 @@ def left_out_cells(encoder: Encoder, source: str, data: Path, fold: int | None, 
     return read_cells(encoder, spread_out(asked, per_class))
 
 
-def as_bags(cells: Cells) -> BagDataset:
-    """One bag for each picture, without doubt on top."""
-    from scripts.colon.bags import Drawn, dataset
-
-    drawn = [
-        Drawn(f, m, p.source, p.group, str(i))
-        for i, (f, m, p) in enumerate(zip(cells.features, cells.meant, cells.pictures, strict=True))
-    ]
-    made = dataset(drawn, 0)
-    return made.with_candidates(cells.meant)
-
-
 @dataclass(frozen=True, eq=False)
 class Said:
     """What a model says about some pictures."""
@@ -98,11 +86,12 @@ class Said:
     cells: Cells
     probabilities: np.ndarray  # (m, k) raw
     attention: list[np.ndarray]
+    columns: np.ndarray  # (k,) the class of the colon that each class is
 
     @property
     def right(self) -> np.ndarray:
         """(m,) whether the answer lies in the set that the source's label maps to."""
-        return self.cells.meant[np.arange(len(self.cells)), self.probabilities.argmax(1)]
+        return self.cells.meant[np.arange(len(self.cells)), self.columns[self.probabilities.argmax(1)]]
 
     def balanced(self) -> float:
         """Mean over the source's labels of the share answered rightly."""
@@ -110,12 +99,12 @@ class Said:
         return float(np.mean([self.right[labels == label].mean() for label in sorted(set(labels))]))
 
 
-def ask(fitted: Fitted, cells: Cells) -> Said:
+def ask(fitted: Fitted, cells: Cells, task: Task) -> Said:
     """The model's answers for whole pictures."""
     sizes = np.array([len(f) for f in cells.features])
-    found = fitted.predict(as_bags(cells))
+    found = infer(fitted.network, fitted.scaler, np.concatenate(cells.features).astype(np.float32), sizes)
     assert found.attention is not None
-    return Said(cells, found.probabilities, np.split(found.attention, np.cumsum(sizes)[:-1]))
+    return Said(cells, found.probabilities, np.split(found.attention, np.cumsum(sizes)[:-1]), task.columns)
 
 
 def gland_auroc(cells: Cells, scores: Sequence[np.ndarray]) -> float:
@@ -135,25 +124,15 @@ def darkness(picture: Picture, grid: tuple[int, int]) -> np.ndarray:
     return 255 - cv2.resize(cv2.GaussianBlur(grey, (0, 0), 10), grid[::-1], interpolation=cv2.INTER_AREA).ravel()
 
 
-def learned(known: Mapping[str, Cells], mixture: Mixture, settings: Config, seed: int = 0) -> tuple[Fitted, BagDataset]:
+def learned(
+    known: Mapping[str, Cells], mixture: Mixture, task: Task, settings: Config, seed: int = 0
+) -> tuple[Fitted, BagDataset]:
     """A model of all sources in `known`, and the bags it learned from."""
-    bags = mixed(known, mixture, seed)
+    bags = mixed(known, mixture, task, seed)
     return fit(bags, settings), bags
 
 
-def temperature_of(said: Sequence[Said]) -> float:
-    """Fitted on pictures whose label means one class, every source with the same weight."""
-    rows = []
-    rng = np.random.default_rng(0)
-    for one in said:
-        single = np.flatnonzero(one.cells.meant.sum(1) == 1)
-        rows.append((one, rng.choice(single, 600)) if len(single) else (one, single))
-    probabilities = np.concatenate([one.probabilities[chosen] for one, chosen in rows])
-    labels = np.concatenate([one.cells.meant.argmax(1)[chosen] for one, chosen in rows])
-    return fit_temperature(probabilities, labels)
-
-
-def known_bags(fitted: Fitted, known: Mapping[str, Cells], seed: int = 0) -> KnownBags:
+def known_bags(fitted: Fitted, known: Mapping[str, Cells], task: Task, seed: int = 0) -> KnownBags:
     """Some pictures of every source and class as the model embeds them."""
     rng = np.random.default_rng(seed)
     everything = [(cells, i) for cells in known.values() for i in range(len(cells))]
@@ -168,7 +147,7 @@ def known_bags(fitted: Fitted, known: Mapping[str, Cells], seed: int = 0) -> Kno
     return KnownBags(
         np.stack([r.embedding for r in readings]),
         np.stack([r.mean for r in readings]),
-        np.stack([cells.meant[i] for cells, i in chosen]),
+        np.stack([cells.meant[i][task.columns] for cells, i in chosen]),
     )
 
 
