@@ -19,17 +19,19 @@ from bag_generators.steps import Pixels, Step
 
 MICRONS_PER_PIXEL = 0.5
 """The scale the picture is read at: that of the tiles of the paper."""
-SMALLEST = 56
+SMALLEST, LARGEST_CELL = 56, 224
 MOST_CELLS = 65_536
 FEATURE_NAMES = tuple(f"{view} {i + 1}" for view in ("near", "wide") for i in range(WIDTH))
 
 
-def deep(pixels: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxRegions]:
+def deep(pixels: np.ndarray, shape: tuple[int, int], cell: int = CELL) -> tuple[np.ndarray, BoxRegions]:
     """Bag of a picture at 0.5 µm per pixel: features (n, 256), and cells that cover the picture of size `shape`.
 
-    Cells measure 14 px; of a picture that would have more than 65,536 they are larger.
+    Cells measure 14 px unless another side is asked for; of a picture that would have more than 65,536 they are larger.
     """
     check_size(*shape)
+    if not isinstance(cell, int) or not CELL <= cell <= LARGEST_CELL:
+        raise InputError(f"A cell can't measure {cell!r} px.", f"Choose {CELL} to {LARGEST_CELL}.")
     height, width = pixels.shape[:2]
     if min(height, width) < SMALLEST:
         raise InputError(
@@ -37,19 +39,19 @@ def deep(pixels: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxReg
             f"{SMALLEST}×{SMALLEST} px.",
             "Choose a larger picture or check its scale.",
         )
-    rows, columns = (min(count, side) for count, side in zip(grid_of(height, width), shape, strict=True))
+    rows, columns = (min(count, side) for count, side in zip(grid_of(height, width, cell), shape, strict=True))
     y, x = edges(rows, shape[0]), edges(columns, shape[1])
     boxes = [(x[j], y[i], x[j + 1], y[i + 1]) for i, j in product(range(rows), range(columns))]
     return shipped_encoder().cells(pixels, (rows, columns)), BoxRegions(boxes, shape)
 
 
-def grid_of(height: int, width: int) -> tuple[int, int]:
+def grid_of(height: int, width: int, cell: int = CELL) -> tuple[int, int]:
     """Rows and columns of cells of a picture at 0.5 µm per pixel.
 
     >>> grid_of(224, 224), grid_of(1000, 700), grid_of(20000, 20000)
     ((16, 16), (71, 50), (256, 256))
     """
-    rows, columns = max(1, round(height / CELL)), max(1, round(width / CELL))
+    rows, columns = max(1, round(height / cell)), max(1, round(width / cell))
     if rows * columns > MOST_CELLS:
         shrink = (MOST_CELLS / (rows * columns)) ** 0.5
         rows = max(1, int(rows * shrink))
@@ -69,7 +71,7 @@ def in_words(bag: Bag, instance: int) -> str:
 def steps(pixels: np.ndarray, bag: Bag, instance: int) -> list[Step]:
     """The picture with the cell framed, and what the network sees around it, near and wide."""
     height, width = pixels.shape[:2]
-    columns = min(grid_of(height, width)[1], bag.regions.shape[1])
+    columns = min(grid_of(height, width, bag.params["cell"])[1], bag.regions.shape[1])
     rows = len(bag) // columns
     y, x = edges(rows, height), edges(columns, width)
     i, j = divmod(instance, columns)
@@ -96,6 +98,7 @@ GENERATOR = Generator(
     "Cells of 7 µm: 256 numbers of a network adapted to colorectal tissue, from near and from afar.",
     FEATURE_NAMES,
     deep,
+    {"cell": CELL},
     sees="original",
     microns_per_pixel=MICRONS_PER_PIXEL,
     in_words=in_words,

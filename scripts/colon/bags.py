@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bag_generators.generators.encoder import CELL
 from elimipl.data.candidates import Candidates
 from elimipl.data.colon import CREDITS, SOURCES
 from elimipl.data.doubt import doubtful
@@ -172,7 +173,7 @@ def dataset(drawn: Sequence[Drawn], task: Task, seed: int) -> BagDataset:
         labels=np.where(meant.sum(1) == 1, meant.argmax(1), -1),
         candidates=task.candidates(meant, [d.name for d in drawn], seed),
         generator="deep",
-        params={"stain": "none"},
+        params={"stain": "none", "cell": CELL},
         groups=np.array([number[f"{d.source}/{d.group}"] for d in drawn]),
         names=tuple(d.name for d in drawn),
         sources=tuple(d.source for d in drawn),
