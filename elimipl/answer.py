@@ -75,6 +75,7 @@ class Answer:
             "probability": self.probability,
             "label_set": None if self.label_set is None else list(self.label_set),
             "trusted": self.trusted,
+            "declined": self.declined,
             "in_scope": self.verdict.in_scope,
             "trained_on": self.verdict.trained_on,
             "checks": [{"name": one.name, "passed": one.passed, "reason": one.reason} for one in self.checks],
