@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from bag_generators.threads import one_thread
-from elimipl.cards.calibration import temper
 from elimipl.model.network import Network
 from elimipl.model.scaling import Scaler
 
@@ -44,14 +43,14 @@ class KnownBags:
 class BagReading:
     """One bag as the network reads it."""
 
-    probabilities: np.ndarray  # (k,) calibrated
+    probabilities: np.ndarray  # (k,) as the head gives them
     agreement: float
     """Share of the attention on instances whose own vote is the answer."""
     embedding: np.ndarray  # (l,)
     mean: np.ndarray  # (d,)
 
 
-def read_bag(network: Network, scaler: Scaler, temperature: float, features: np.ndarray) -> BagReading:
+def read_bag(network: Network, scaler: Scaler, features: np.ndarray) -> BagReading:
     """What the signs need of a bag of (n, d) instances."""
     x = torch.from_numpy(scaler.transform(features)).to(network.embed.weight.dtype)
     bag_of = torch.zeros(len(x), dtype=torch.int64)
@@ -62,9 +61,7 @@ def read_bag(network: Network, scaler: Scaler, temperature: float, features: np.
         embedding = network.embeddings(x, bag_of, 1)[0]
     answer = int(raw.argmax())
     agreement = float(attention[votes.argmax(1) == answer].sum())
-    return BagReading(
-        temper(raw.double().numpy(), temperature), agreement, embedding.double().numpy(), x.mean(0).numpy()
-    )
+    return BagReading(raw.double().numpy(), agreement, embedding.double().numpy(), x.mean(0).numpy())
 
 
 def signs(reading: BagReading, known: KnownBags) -> tuple[float, ...]:

@@ -149,7 +149,7 @@ class Predictor:
         """How likely the answer for (n, d) instances is right; None where the card has no numbers for it."""
         if self.card.acceptance is None or self.known is None:
             return None
-        reading = read_bag(self.network, self.scaler, self.card.temperature, features)
+        reading = read_bag(self.network, self.scaler, features)
         return self.card.acceptance.chance(signs(reading, self.known))
 
     def predict(self, bag: Instances) -> Prediction:

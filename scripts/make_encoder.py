@@ -74,15 +74,17 @@ def activations(network: Lite0, pixels: np.ndarray, view: int) -> np.ndarray:
     return np.concatenate(read, 1)
 
 
-def drawn(sources: tuple[str, ...], data: Path, without_fold: int | None = None) -> list[Picture]:
-    """Up to 40 teaching pictures of every class of the sources."""
+def drawn(
+    sources: tuple[str, ...], data: Path, without_fold: int | None = None, per_class: int = PER_CLASS
+) -> list[Picture]:
+    """Some teaching pictures of every class of the sources."""
     rng = np.random.default_rng(0)
     found = []
     for source in sources:
         known = taught(source, data, without_fold)
         for label in sorted({p.label for p in known}):
             own = [p for p in known if p.label == label]
-            found += [own[i] for i in rng.permutation(len(own))[:PER_CLASS]]
+            found += [own[i] for i in rng.permutation(len(own))[:per_class]]
     return found
 
 

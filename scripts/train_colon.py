@@ -52,21 +52,22 @@ from scripts.colon.learn import (
     teaching_cells,
 )
 from scripts.colon.maps import MAPS, maps_of
-from scripts.colon.sources import DATA, SOURCES, taught
+from scripts.colon.sources import DATA, ROOT, SOURCES, taught
 
 FOLD = 1
 """Of the train parts: what calibrates."""
-SMALL, ABROAD, WHOLE = Mixture(120, 1600, 800), Mixture(60, 1200, 600), Mixture(160, 3200, 1600)
+SMALL, ABROAD, WHOLE = Mixture(120, 1600, 800), Mixture(40, 800, 400), Mixture(160, 3200, 1600)
 """Bags of the models that calibrate, of those without a source, and of those that ship."""
-ASKED = 60
+ASKED, ASKED_ABROAD = 60, 40
 """Pictures of a class of a source that a calibrating model is asked about."""
+KEPT = ROOT / "runs" / "rows"
 QUALITIES = 60
 SCHEME = "the label of each source as a candidate set of the colon's classes, with the doubt of pathologists on top"
 
 
-def rows_of(task: Task, fitted: Fitted, temperature: float, known: KnownBags, cells: Cells) -> Rows:
+def rows_of(task: Task, fitted: Fitted, known: KnownBags, cells: Cells) -> Rows:
     """The answers about some pictures, with their signs."""
-    return Rows(signs_of(fitted, temperature, known, cells), ask(fitted, cells, task).right)
+    return Rows(signs_of(fitted, known, cells), ask(fitted, cells, task).right)
 
 
 def calibrated(task: Task, encoders: Path, data: Path, method: str) -> tuple[HeldOut, dict[str, Rows], float]:
@@ -79,7 +80,7 @@ def calibrated(task: Task, encoders: Path, data: Path, method: str) -> tuple[Hel
     outputs = held_out(list(said.values()), "left-out folds of the train parts")
     temperature = measure(outputs).calibration.temperature  # type: ignore[union-attr]
     known = known_bags(fitted, taught_cells, task)
-    rows = {source: Rows(signs_of(fitted, temperature, known, one.cells), one.right) for source, one in said.items()}
+    rows = {source: Rows(signs_of(fitted, known, one.cells), one.right) for source, one in said.items()}
     return outputs, rows, temperature
 
 
@@ -97,9 +98,13 @@ def held_out(said: list[Said], called: str, each: int = 400) -> HeldOut:
     return HeldOut(np.concatenate(probabilities), np.concatenate(labels), called, groups=np.concatenate(groups))
 
 
-def without(task: Task, source: str, encoders: Path, data: Path, method: str, temperature: float) -> Rows | None:
+def without(task: Task, source: str, encoders: Path, data: Path, method: str) -> Rows | None:
     """What a model that has never seen a source says about it; None where its encoder is not there."""
     path = encoders / f"no-{source}.safetensors"
+    kept = KEPT / f"{task.space.id}-{method}-{source}.npz"
+    if kept.is_file():
+        with np.load(kept) as file:
+            return Rows(file["signs"], file["right"])
     if not path.is_file():
         return None
     others = tuple(one for one in SOURCES if one != source)
@@ -107,15 +112,19 @@ def without(task: Task, source: str, encoders: Path, data: Path, method: str, te
     own = tuple(one for one in task.sources if one != source)
     taught_cells = teaching_cells(encoder, task, own, data, ABROAD.per_class, FOLD)
     fitted, _ = learned(taught_cells, ABROAD, task, config(method))
-    asked = read_cells(encoder, spread_out(taught(source, data), ASKED))
-    return rows_of(task, fitted, temperature, known_bags(fitted, taught_cells, task), asked)
+    asked = read_cells(encoder, spread_out(taught(source, data), ASKED_ABROAD))
+    rows = rows_of(task, fitted, known_bags(fitted, taught_cells, task), asked)
+    KEPT.mkdir(parents=True, exist_ok=True)
+    np.savez(kept, signs=rows.signs, right=rows.right)
+    print(f"{task.space.id} {method} without {source}: right {rows.right.mean():.3f} of {len(rows.right)}", flush=True)
+    return rows
 
 
 def train(task: Task, method: str, encoders: Path, data: Path, out: Path) -> None:
     """One method: calibrate, fit the rule, learn from everything, measure."""
     outputs, own, temperature = calibrated(task, encoders, data, method)
     strangers = [s for s in SOURCES if task.sources != (s,)]
-    abroad = {s: r for s in strangers if (r := without(task, s, encoders, data, method, temperature)) is not None}
+    abroad = {s: r for s in strangers if (r := without(task, s, encoders, data, method)) is not None}
     sets = {**{f"{s} left out": rows for s, rows in abroad.items()}, **{f"{s}, a fold": r for s, r in own.items()}}
     rule = fit_rule(sets)
     left_out = {
@@ -205,7 +214,7 @@ def on_source(predictor: Predictor, task: Task, fitted: Fitted, known: KnownBags
     card = predictor.card
     assert card.acceptance is not None
     assert card.conformal is not None
-    signs = signs_of(fitted, card.temperature, known, said.cells)
+    signs = signs_of(fitted, known, said.cells)
     chances = np.array([card.acceptance.chance(tuple(row)) for row in signs])
     trusted = chances >= card.acceptance.limit
     probabilities = temper(said.probabilities, card.temperature)

@@ -19,6 +19,7 @@ from elimipl.data.colon import SOURCES
 from elimipl.labels import COLON
 from scripts.colon.sources import ROOT, Picture
 
+PER_CLASS = 16  # pictures that the projection of an encoder which does not ship is fitted on
 KEPT = ROOT / "runs" / "cells"
 
 
@@ -99,6 +100,6 @@ def encoder_from(path: Path, sources: Sequence[str], data: Path, without_fold: i
 
     kept = path.with_name(f"{path.stem}-projected.safetensors")
     if not kept.is_file() or kept.stat().st_mtime < path.stat().st_mtime:
-        layers = projected(adapted(path)[0], drawn(tuple(sources), data, without_fold))
+        layers = projected(adapted(path)[0], drawn(tuple(sources), data, without_fold, PER_CLASS))
         save_file({name: np.ascontiguousarray(array) for name, array in layers.items()}, kept)
     return encoder_of(load_file(kept))

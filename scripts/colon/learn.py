@@ -141,9 +141,7 @@ def known_bags(fitted: Fitted, known: Mapping[str, Cells], task: Task, seed: int
         kinds.setdefault((cells.pictures[i].source, cells.pictures[i].label), []).append((cells, i))
     each = KNOWN_BAGS // len(kinds)
     chosen = [kind[j] for kind in kinds.values() for j in rng.permutation(len(kind))[:each]]
-    readings = [
-        read_bag(fitted.network, fitted.scaler, 1.0, cells.features[i].astype(np.float32)) for cells, i in chosen
-    ]
+    readings = [read_bag(fitted.network, fitted.scaler, cells.features[i].astype(np.float32)) for cells, i in chosen]
     return KnownBags(
         np.stack([r.embedding for r in readings]),
         np.stack([r.mean for r in readings]),
@@ -151,11 +149,8 @@ def known_bags(fitted: Fitted, known: Mapping[str, Cells], task: Task, seed: int
     )
 
 
-def signs_of(fitted: Fitted, temperature: float, known: KnownBags, cells: Cells) -> np.ndarray:
+def signs_of(fitted: Fitted, known: KnownBags, cells: Cells) -> np.ndarray:
     """(m, 7) what speaks for each answer."""
     return np.array(
-        [
-            signs(read_bag(fitted.network, fitted.scaler, temperature, f.astype(np.float32)), known)
-            for f in cells.features
-        ]
+        [signs(read_bag(fitted.network, fitted.scaler, f.astype(np.float32)), known) for f in cells.features]
     )
