@@ -110,8 +110,11 @@ def _of_bag_files(
 
 def _print(predictor: Predictor, file: str, found: _Predicted | InputError, text: bool) -> None:
     """What is said about one picture or bag: sentences for a person, or a JSON line for a program."""
+    name = file
+    sentences: tuple[str, ...]
+    line: dict[str, Any]
     if isinstance(found, InputError):
-        name, sentences, line = file, (str(found),), {"error": str(found)}
+        sentences, line = (str(found),), {"error": str(found)}
     else:
         given = answer(found.quality, predictor, found.bag, found.prediction)
         name = f"{file}: {found.name}" if found.name else file
