@@ -60,6 +60,14 @@ def test_anything_but_the_single_label_is_not_trusted(asked, thresholds, possibl
     assert said in found.to_dict()["checks"][-1]["reason"]
 
 
+def test_people_read_titles_and_programs_names(asked):
+    found = asked(sets(1.0, 0.1, 0.0))
+    titled = replace(found, label_space=replace(found.label_space, titles=("sky", "rose", "snow")))
+    assert titled.sentences()[0].startswith("rose, ")
+    assert titled.sentences()[0].endswith("coverage: rose, snow.")
+    assert (titled.to_dict()["label"], titled.to_dict()["label_set"]) == ("pink", ["pink", "white"])
+
+
 def test_a_failed_check_a_check_not_made_and_sets_not_calibrated_are_not_trusted(asked):
     single = sets(1.0, 0.1, 1.0)
     assert asked(single, (PASSED, FAILED)).trusted is False
