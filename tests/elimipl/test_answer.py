@@ -65,6 +65,14 @@ def test_the_answer_is_in_its_own_set_however_high_the_thresholds(asked):
     assert found.checks[-1].reason == "At 90 % coverage pink is the only possible label."
 
 
+def test_people_read_titles_and_programs_names(asked):
+    found = asked(sets(1.0, 0.1, 0.0))
+    titled = replace(found, label_space=replace(found.label_space, titles=("sky", "rose", "snow")))
+    assert titled.sentences()[0].startswith("rose, ")
+    assert titled.sentences()[0].endswith("coverage: rose, snow.")
+    assert (titled.to_dict()["label"], titled.to_dict()["label_set"]) == ("pink", ["pink", "white"])
+
+
 def test_a_failed_check_a_check_not_made_and_sets_not_calibrated_are_not_trusted(asked):
     single = sets(1.0, 0.1, 1.0)
     assert asked(single, (PASSED, FAILED)).trusted is False

@@ -98,6 +98,16 @@ def test_names_that_carry_labels_are_compared_with_the_answers():
     assert compared(rows[1:], TISSUE7) is None
 
 
+def test_the_table_shows_titles_and_the_files_names(rows):
+    titles = tuple(f"the {name}" for name in TISSUE7.names)
+    titled = replace(TISSUE7, titles=titles)
+    shown = batch_table(rows, titled)
+    answered = [row for row in rows if row.label]
+    assert all(f"the {row.label}" in answer for row, answer in zip(rows, shown["answer"], strict=True) if row.label)
+    assert answered
+    assert "the " not in batch_json(answered[:1]).partition('"notes"')[0]
+
+
 def batch_page(**query: str) -> AppTest:
     page = AppTest.from_file(ROOT / "app.py", default_timeout=120).switch_page("pages/batch.py")
     page.query_params.update({"generator": "row", "labels": "tissue7", **query})
