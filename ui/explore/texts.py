@@ -21,7 +21,11 @@ OUTLINE_LABEL = "Outline the instances"
 BAG_HEADING = "The bag as a table"
 
 GALLERY_OWN = "Yours in this visit"
-GALLERY_GROUPS = {"phantom": "Drawn: truth known, read by a model of drawings", "restained": "Real tissue, re-stained"}
+GALLERY_GROUPS = {
+    "real": "Real tissue, H&E",
+    "restained": "Real colon tissue, re-stained",
+    "phantom": "Drawings with known truth",
+}
 FORGET_LABEL = "Forget mine"
 FORGET_HELP = "Drops the pictures you brought to this visit from the server's memory."
 MORE_LABEL = "More real samples"
@@ -37,7 +41,6 @@ SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view
 LEFT_LABEL = "Left edge (px)"
 TOP_LABEL = "Top edge (px)"
 SCALE_UNKNOWN = "scale unknown, 0.5 µm per pixel assumed"
-SCALE_BY_HAND = "set on the page"
 OVERVIEW_HINT = "Click in the picture to move the field of view."
 
 CANDIDATES_HEADING = "Candidate labels"
@@ -128,6 +131,7 @@ CHECK_TITLES = {
     "distance": "likeness to the training pictures",
     "entropy": "certainty",
     "label_set": "possible labels",
+    "scale": "scale",
 }
 
 TAKE_AWAY_HEADING = "Take away"
