@@ -46,14 +46,14 @@ def test_starts_at_once_make_one_job(jobs):
         together, started = threading.Barrier(8), []
 
         def start(attempt=attempt, together=together, started=started):
-            together.wait(SECONDS)
+            together.wait(PATIENCE)
             started.append(jobs.start(f"visitor {attempt}", "s", "slide", "model", until_stopped))
 
         starters = [threading.Thread(target=start) for _ in range(8)]
         for one in starters:
             one.start()
         for one in starters:
-            one.join(SECONDS)
+            one.join(PATIENCE)
         assert len({job.id for job in started}) == 1
         assert len(jobs.of(f"visitor {attempt}")) == 1
         jobs.forget(f"visitor {attempt}")
