@@ -80,9 +80,7 @@ def needed_packages(root: Path = ROOT) -> dict[str, bool]:
     project = root / "pyproject.toml"
     if project.is_file():
         said = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
-        lines = {line: False for line in said["dependencies"]} | {
-            line: True for line in said["optional-dependencies"]["app"]
-        }
+        lines = dict.fromkeys(said["dependencies"], False) | dict.fromkeys(said["optional-dependencies"]["app"], True)
     else:
         try:
             declared = requires(_DISTRIBUTION) or []
@@ -224,4 +222,6 @@ def _pins(requirements: Path) -> dict[str, str]:
     if not requirements.is_file():
         return {}
     lines = (line.split("#")[0].strip() for line in requirements.read_text(encoding="utf-8").splitlines())
-    return {name.strip().lower(): pinned.strip() for name, _, pinned in (line.partition("==") for line in lines) if pinned}
+    return {
+        name.strip().lower(): pinned.strip() for name, _, pinned in (line.partition("==") for line in lines) if pinned
+    }

@@ -93,7 +93,7 @@ def test_a_library_that_has_renamed_an_attribute_is_refused(restored, monkeypatc
 def test_a_server_without_a_route_that_is_guarded_is_refused(restored, missing):
     routes = own_routes()
     del routes[missing]
-    with pytest.raises(InputError, match="not started.*no route"):
+    with pytest.raises(InputError, match=r"not started.*no route"):
         started(routes)
 
 
