@@ -27,9 +27,9 @@ def _models(stamps: tuple[tuple[str, int, int], ...]) -> tuple[tuple[Card, ...],
     return usable_models()
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Card: lambda card: card.sha256})
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Card: lambda card: card.fingerprint})
 def predictor(card: Card) -> Predictor:
-    """The shipped model of a card that was read already; a replaced model has another sha256 and is read anew."""
+    """The shipped model of a card that was read already; one whose card or weights have changed is read anew."""
     with timed("model", model=card.id):
         return Predictor.of_card(card)
 
@@ -57,4 +57,4 @@ def _explanation(features: str, model: str, kind: str, _predictor: Predictor, _b
 def explanation(kind: str, model: Predictor, bag: Bag) -> np.ndarray:
     """What the function of `elimipl.explain` called `kind` says of every instance and class, (n, k)."""
     features = hashlib.sha256(bag.features.data).hexdigest()
-    return _explanation(features, model.card.sha256, kind, model, bag)
+    return _explanation(features, model.card.fingerprint, kind, model, bag)

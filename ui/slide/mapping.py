@@ -104,7 +104,7 @@ def mapping(slide: Slide, predictor: Predictor, folder: Path) -> Work[SlideMap]:
 
 def _folder(chosen: Chosen, predictor: Predictor) -> Path:
     """Where the finished rows of one visitor's map are kept while it is made."""
-    what = (visitor(), chosen.id, chosen.slide.microns_per_pixel, predictor.card.sha256)
+    what = (visitor(), chosen.id, chosen.slide.microns_per_pixel, predictor.card.fingerprint)
     return work_folder() / "maps" / hashlib.sha256(repr(what).encode()).hexdigest()[:32]
 
 

@@ -120,6 +120,6 @@ def test_removed_patches_are_crossed_out_in_the_png_and_named():
     outside = changed.copy()
     outside[max(0, y0 - 2) : y1 + 2, max(0, x0 - 2) : x1 + 2] = False
     assert not outside.any()
-    said = " ".join(caption.all_sentences(analysis, ViewState(removed=(3,), candidates=("TUM",))))
+    said = " ".join(caption.all_sentences(analysis, ViewState(removed=(3,))))
     assert "1 of 25 patches were removed (crossed out): 3." in said
-    assert "Candidate labels: TUM." in said
+    assert "Candidate labels ticked by hand: DEB, MUS, NORM, TUM." in said
