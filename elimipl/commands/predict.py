@@ -11,6 +11,7 @@ from bag_generators import Bag
 from bag_generators.errors import printable
 from bag_generators.formats import in_words
 from bag_generators.parallel import Outcome, Wanted, generate_with_notes
+from bag_generators.scale import check_scale
 from elimipl.answer import answer
 from elimipl.commands import arguments
 from elimipl.predictor import Predictor
@@ -22,7 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, metavar="ID", help="see “python -m elimipl models”")
     parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
     parser.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
-    parser.add_argument("--whole", action="store_true", help="shrink large pictures instead of reading their middle")
+    parser.add_argument(
+        "--microns-per-pixel",
+        type=float,
+        metavar="X",
+        help="scale of the pictures (default: as the file says, else by the size of their nuclei)",
+    )
     parser.add_argument("--text", action="store_true", help="print sentences instead of one JSON line per file")
     arguments.add_quiet(parser)
 
@@ -32,7 +38,9 @@ def run(args: argparse.Namespace) -> int:
     predictor = Predictor.load(args.model, args.folder)
     card = predictor.card
     failed = False
-    wanted = Wanted(quality=True, first_field=not args.whole)
+    if args.microns_per_pixel is not None:
+        check_scale(args.microns_per_pixel)
+    wanted = Wanted(quality=True, scale=True, microns_per_pixel=args.microns_per_pixel)
     outcomes = generate_with_notes(card.generator, args.files, args.workers, wanted=wanted, **card.generator_params)
     with arguments.progress_bar(args, len(args.files), "predict", "picture") as bar:
         for file, outcome in outcomes:
@@ -52,8 +60,8 @@ def _sentences(predictor: Predictor, outcome: Outcome) -> tuple[str, ...]:
     bag = outcome.result
     if not isinstance(bag, Bag) or outcome.quality is None:
         return (str(bag),)
-    given = answer(outcome.quality.numbers(), predictor, bag, predictor.predict(bag))
-    return (*given.sentences(), *outcome.notes)
+    given = answer(outcome.quality.numbers(), predictor, bag, predictor.predict(bag)).read_at(outcome.scale)
+    return (*given.sentences(), *([] if outcome.scale is None else [outcome.scale.sentence]), *outcome.notes)
 
 
 def _line(predictor: Predictor, outcome: Outcome) -> dict[str, Any]:
@@ -64,7 +72,7 @@ def _line(predictor: Predictor, outcome: Outcome) -> dict[str, Any]:
     prediction = predictor.predict(bag)
     names = prediction.label_space.names
     return {
-        **answer(outcome.quality.numbers(), predictor, bag, prediction).to_dict(),
+        **answer(outcome.quality.numbers(), predictor, bag, prediction).read_at(outcome.scale).to_dict(),
         "probabilities": dict(zip(names, prediction.probabilities.tolist(), strict=True)),
         "attention": prediction.attention.tolist(),
         "notes": list(outcome.notes),
