@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bag_generators.scale import ScaleDecision
+from bag_generators.tissue.nuclei import ScaleEstimate
 from elimipl.answer import Answer, answer
 from elimipl.cards.conformal import Conformal
 from elimipl.cards.reliability import ConfidenceBin, Reliability
@@ -88,7 +90,7 @@ def test_the_values_are_plain_and_whole(asked):
     values = asked(sets(1.0, 0.1, 1.0)).to_dict()
     assert list(values) == [
         *("label", "probability", "label_set", "trusted", "in_scope", "trained_on"),
-        *("checks", "not_checked", "reliability"),
+        *("checks", "not_checked", "reliability", "scale"),
     ]
     assert values["label_set"] == ["pink"]
     assert values["trusted"] is True
@@ -106,3 +108,15 @@ def test_a_label_set_follows_the_probabilities(toy_predictor, toy_bag):
     assert certain.label_set() == ("blue", "pink")
     assert certain.label_set(0.8) == ("blue", "pink")
     assert replace(certain, label_sets=None).label_set() is None
+
+
+def test_a_doubted_scale_is_not_to_be_trusted_but_no_reason_to_decline(toy_predictor, toy_bag):
+    given = Answer.of(toy_predictor, toy_predictor.predict(toy_bag), Verdict((), ()))
+    unsure = ScaleDecision(0.5, "assumed", "assumed", ScaleEstimate(0.15, 0.05, 0.3, 9), doubted=True)
+    sure = ScaleDecision(0.5, "assumed", "assumed", None, doubted=False)
+    doubted, fine = given.read_at(unsure), given.read_at(sure)
+    assert fine.trusted == given.trusted
+    assert not doubted.trusted
+    assert doubted.declined == given.declined
+    assert unsure.sentence in doubted.warnings
+    assert doubted.to_dict()["scale"]["origin"] == "assumed"

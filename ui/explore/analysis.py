@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from bag_generators import Bag, TissueImage
+from bag_generators.scale import ScaleDecision
 from bag_generators.tissue.phantom import instance_truth
 from bag_generators.tissue.quality import measure_for
 from bag_generators.tissue.samples import Sample
@@ -28,6 +29,8 @@ class View:
     y: int = 0
     whole: TissueImage | None = None
     """The picture the field of view was cut from; None where the field is the whole picture."""
+    scale: ScaleDecision | None = None
+    """The scale that was decided on for the whole picture."""
 
     @property
     def picture(self) -> TissueImage:

@@ -22,7 +22,7 @@ def show_answer(analysis: Analysis) -> None:
     """Answer and bars. With patches removed, the answer of those that stay, over ghosts of the one before."""
     removed = removed_patches(analysis)
     shown = without_instances(analysis.predictor, analysis.bag, removed) if removed else analysis.prediction
-    answer = Answer.of(analysis.predictor, shown, analysis.verdict)
+    answer = Answer.of(analysis.predictor, shown, analysis.verdict).read_at(analysis.view.scale)
     with st.container(key="answer", gap="xsmall"):
         _say(answer, shown, analysis)
         if removed:
@@ -43,6 +43,7 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
     lines = [sentences.possible(answer.label_set, labels, index)] if answer.label_set is not None else []
     lines += [answer.reliability] if answer.reliability is not None else []
     lines += [texts.scope_sentence(analysis.verdict)]
+    lines += [answer.scale.sentence] if answer.scale is not None and answer.scale.doubted else []
     truth = sentences.truth_sentence(labels, index, analysis.true_index)
     st.caption("  \n".join(escape(line) for line in [*lines, *truth]))
 

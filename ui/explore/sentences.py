@@ -3,11 +3,12 @@
 import numpy as np
 
 from bag_generators import TissueImage
+from bag_generators.scale import ScaleDecision
 from elimipl.cards.card import Card
 from elimipl.labels import LabelSpace
 from elimipl.trust.one_bag import FlippingCurve
 from ui.explore import texts
-from ui.explore.analysis import Analysis
+from ui.explore.analysis import Analysis, View
 from ui.explore.region import RegionNumbers
 from ui.explore.texts import SCALE_UNKNOWN
 from ui.figures.plain_text import plain
@@ -82,12 +83,10 @@ def field_caption(size: int) -> str:
     return f"{EXPECTED_SCALE} Here that is a tile of {size} × {size} px. Click beside it in the picture to move it."
 
 
-def field_line(image: TissueImage, x: int, y: int, is_part: bool) -> str:
-    """One line below the picture: what the model sees and at which scale."""
-    seen = f"{image.width} × {image.height} px" + (f" at {x}, {y}; click beside it to move it" if is_part else "")
-    if image.microns_per_pixel is None:
-        return f"{seen} · {SCALE_UNKNOWN}"
-    return f"{seen} · {image.microns_per_pixel:.3g} µm per pixel ({image.scale_source})"
+def field_line(view: View, scale: ScaleDecision) -> str:
+    """What the model sees and at which scale, below the picture."""
+    moved = "" if view.whole is None else f" at {view.x}, {view.y}; click beside it to move it"
+    return f"{view.image.width} × {view.image.height} px{moved} · {scale.sentence}"
 
 
 def link_waits(digits: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import Bag, InputError, TissueImage, generate
+from bag_generators.scale import ScaleDecision, decide_scale
 from elimipl import explain
 from elimipl.cards.card import Card
 from elimipl.cards.files import card_paths, usable_models
@@ -45,6 +46,16 @@ def _bag(
 def bag_of(image: TissueImage, generator: str, **params: object) -> Bag:
     """The bag of a picture; the same pixels at another scale are another bag."""
     return _bag(image.sha256, image.microns_per_pixel, generator, tuple(sorted(params.items())), image)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _scale(sha256: str, _image: TissueImage) -> ScaleDecision:
+    return decide_scale(_image)
+
+
+def scale_of(image: TissueImage) -> ScaleDecision:
+    """The scale to read a picture at where no person sets it; nuclei are measured once."""
+    return decide_scale(image) if image.microns_per_pixel is not None else _scale(image.sha256, image)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

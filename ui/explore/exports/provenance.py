@@ -28,7 +28,8 @@ def shown_prediction(analysis: Analysis, view: ViewState) -> Prediction:
 
 def shown_answer(analysis: Analysis, view: ViewState) -> Answer:
     """The answer that belongs to it."""
-    return Answer.of(analysis.predictor, shown_prediction(analysis, view), analysis.verdict)
+    given = Answer.of(analysis.predictor, shown_prediction(analysis, view), analysis.verdict)
+    return given.read_at(analysis.view.scale)
 
 
 def provenance(analysis: Analysis, view: ViewState) -> Result:
