@@ -22,14 +22,6 @@ class FieldOfView(NamedTuple):
     x: int = 0
     y: int = 0
 
-    @property
-    def note(self) -> str:
-        """What a person should know who gave the whole picture."""
-        return (
-            f"The picture is large: the model read {self.image.width} × {self.image.height} px in its middle, "
-            f"left {self.x}, top {self.y}."
-        )
-
 
 def is_large(image: TissueImage) -> bool:
     """Whether a model reads only a part of the picture at once."""

@@ -12,11 +12,11 @@ from threadpoolctl import ThreadpoolController
 
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
-from bag_generators.field import FieldOfView, first_field
 from bag_generators.generator import Recipe
 from bag_generators.image import TissueImage, load
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.registry import generate, recipe_of, register_again
+from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import Quality, measure_for
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -33,6 +33,8 @@ class Outcome(NamedTuple):
     notes: tuple[str, ...] = ()
     quality: Quality | None = None
     """The pixel measures of the picture, where they were asked for and it could be used."""
+    scale: ScaleDecision | None = None
+    """The scale it was read at, where that was to be decided."""
 
 
 class Wanted(NamedTuple):
@@ -40,8 +42,10 @@ class Wanted(NamedTuple):
 
     quality: bool = False
     """The pixel measures."""
-    first_field: bool = False
-    """Of a large picture, the bag of its middle instead of the whole; a note says so."""
+    scale: bool = False
+    """To decide the scale to read it at; else it is that of the file, or the generator's own."""
+    microns_per_pixel: float | None = None
+    """The scale by hand."""
 
 
 BAGS_ONLY = Wanted()
@@ -50,11 +54,11 @@ BAGS_ONLY = Wanted()
 def outcome_of(name: str, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> Outcome:
     """Load one picture and make its bag; measure the same pixels too where that is asked for."""
     try:
-        whole = load(path)
-        seen = first_field(whole) if wanted.first_field else FieldOfView(whole)
-        notes = whole.notes if seen.image is whole else (*whole.notes, seen.note)
-        quality = measure_for(name, seen.image) if wanted.quality else None
-        return Outcome(generate(name, seen.image, **params), notes, quality)
+        image = load(path)
+        scale = decide_scale(image, wanted.microns_per_pixel) if wanted.scale else None
+        image = image if scale is None else scale.apply_to(image)
+        quality = measure_for(name, image) if wanted.quality else None
+        return Outcome(generate(name, image, **params), image.notes, quality, scale)
     except InputError as refusal:
         return Outcome(refusal)
 

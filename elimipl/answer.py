@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from elimipl.cards.conformal import USUAL_LEVEL
 from elimipl.scope import Check, Verdict, judge
 
 if TYPE_CHECKING:
+    from bag_generators.scale import ScaleDecision
     from elimipl.labels import LabelSpace
     from elimipl.predictor import Instances, Prediction, Predictor
 
@@ -19,6 +20,8 @@ ACCEPTANCE = "acceptance"
 """Name of the check whether such an answer is right often enough."""
 LABEL_SET = "label_set"
 """Name of the check whether exactly one label is possible."""
+SCALE = "scale"
+"""Name of the check whether the nuclei bear out the scale that the picture was read at."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Answer:
     """How often the model is right when it is this sure; None where that was not counted."""
     label_space: LabelSpace
     """Its names stand in `label`, `label_set` and JSON, its titles in sentences."""
+    scale: ScaleDecision | None = None
+    """The scale the picture was read at; None of a bag whose picture nobody has."""
 
     @property
     def declined(self) -> bool:
@@ -81,7 +86,15 @@ class Answer:
             "checks": [{"name": one.name, "passed": one.passed, "reason": one.reason} for one in self.checks],
             "not_checked": list(self.not_checked),
             "reliability": self.reliability,
+            "scale": None if self.scale is None else self.scale.to_dict(),
         }
+
+    def read_at(self, scale: ScaleDecision | None) -> Answer:
+        """The same with the scale that its picture was read at: not to be trusted where that is doubted."""
+        if scale is None:
+            return self
+        check = Check(SCALE, not scale.doubted, scale.microns_per_pixel, scale.microns_per_pixel, scale.sentence)
+        return replace(self, scale=scale, checks=(*self.checks, check))
 
     @classmethod
     def of(cls, predictor: Predictor, prediction: Prediction, verdict: Verdict) -> Answer:

@@ -1,4 +1,4 @@
-"""Cells of CSV files that no spreadsheet takes for a formula, whatever strangers have called files and classes."""
+"""Cells of CSV files that no spreadsheet takes for a formula, whatever strangers call their files and classes."""
 
 from __future__ import annotations
 

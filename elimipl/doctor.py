@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
+import tomllib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 _BESIDE_THE_PACKAGES = Path(__file__).resolve().parents[1]
@@ -26,12 +28,9 @@ OLDEST_PYTHON = (3, 11)
 LITTLE_SPACE = 1_000_000_000
 PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
 _IMPORTED = {"torch": "torch", "torchvision": "torchvision", "opencv-python-headless": "cv2"}
-_APP = {"pandas", "plotly", "segno", "starlette", "streamlit", "uvicorn"}
-# Needed for working on the project or for what is still to come, not for using it.
-_CLUSTER = {"dask", "distributed"}
-_TOOLS = {"editables", "hatchling", "hypothesis", "mapie", "mypy", "packaging", "pandas-stubs", "playwright",
-          "pre-commit", "psutil", "pytest", "pytest-rerunfailures", "pytest-timeout", "pytest-xdist", "PyYAML",
-          "ruff", "scikit-image", "tifffile", "torchvision", "types-requests"}  # fmt: skip
+_DISTRIBUTION = "elimipl-pathology"
+_NAME = re.compile(r"[\w.-]+")
+_OF_THE_APP = re.compile(r"extra == ['\"]app['\"]")
 
 
 @dataclass(frozen=True)
@@ -73,38 +72,50 @@ def check_python(found: tuple[int, ...] = tuple(sys.version_info[:3])) -> Iterat
         yield Check(FAIL, f"{name} is too old.", "Install Python 3.11 or newer and make the environment again.")
 
 
-def check_packages(requirements: Path = ROOT / "requirements.txt") -> Iterator[Check]:
-    """Every pinned package at its version; torch, torchvision and cv2 are really imported."""
+def needed_packages(root: Path = ROOT) -> dict[str, bool]:
+    """What the commands and the app can't do without, by name, and whether only the app needs it; no developers' tools.
+
+    Read from pyproject.toml, or in an installed package from what pip knows of it.
+    """
+    project = root / "pyproject.toml"
+    if project.is_file():
+        said = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+        lines = dict.fromkeys(said["dependencies"], False) | dict.fromkeys(said["optional-dependencies"]["app"], True)
+    else:
+        try:
+            declared = requires(_DISTRIBUTION) or []
+        except PackageNotFoundError:
+            return {}
+        lines = {line: "extra ==" in line for line in declared if "extra ==" not in line or _OF_THE_APP.search(line)}
+    return {_NAME.match(line)[0]: of_app for line, of_app in lines.items()}  # type: ignore[index]
+
+
+def check_packages(
+    requirements: Path = ROOT / "requirements.txt", needed: Mapping[str, bool] | None = None
+) -> Iterator[Check]:
+    """Every package that is needed at its pinned version; torch, torchvision and cv2 are really imported."""
     pins = _pins(requirements)
     if not pins:
         yield Check(WARN, "There is no requirements.txt with pinned versions.", "Get the whole project folder.")
-    for name, pinned in pins.items():
+    for name, of_app in (needed_packages() if needed is None else needed).items():
+        pinned = pins.get(name.lower())
         try:
             found = version(name)
             if name in _IMPORTED:
                 import_module(_IMPORTED[name])
         except PackageNotFoundError:
-            yield from _missing(name)
+            what = f"The package {name} is not installed."
+            yield Check(WARN, what, f"Only “elimipl app” needs it. {INSTALL}") if of_app else Check(FAIL, what, INSTALL)
         except (ImportError, OSError, RuntimeError, AttributeError) as error:
             # torch and torchvision of different releases, or a system library that is missing
             yield Check(FAIL, f"{name} {found} can't be imported ({str(error).splitlines()[0]}).", INSTALL)
         else:
-            same = found.partition("+")[0] == pinned  # torch builds add +cpu or +cu128
+            same = pinned in (None, found.partition("+")[0])  # torch builds add +cpu or +cu128
             yield (
                 Check(PASS, f"{name} {found}.")
                 if same
                 else Check(WARN, f"{name} is {found}, tested is {pinned}.", INSTALL)
             )
-
-
-def _missing(name: str) -> Iterator[Check]:
-    what = f"The package {name} is not installed."
-    if not INSTALLED:
-        yield Check(WARN if name in _TOOLS | _CLUSTER else FAIL, what, INSTALL)
-    elif name in _APP:
-        yield Check(WARN, what, f"Only “elimipl app” needs it. {INSTALL}")
-    elif name not in _TOOLS | _CLUSTER:
-        yield Check(FAIL, what, INSTALL)
 
 
 def check_opencv_twins() -> Iterator[Check]:
@@ -207,8 +218,10 @@ def check_cores() -> Iterator[Check]:
 
 
 def _pins(requirements: Path) -> dict[str, str]:
-    """name → version of every “name==version” line."""
+    """Version of every “name==version” line, by the name in small letters."""
     if not requirements.is_file():
         return {}
     lines = (line.split("#")[0].strip() for line in requirements.read_text(encoding="utf-8").splitlines())
-    return {name.strip(): pinned.strip() for name, _, pinned in (line.partition("==") for line in lines) if pinned}
+    return {
+        name.strip().lower(): pinned.strip() for name, _, pinned in (line.partition("==") for line in lines) if pinned
+    }

@@ -90,6 +90,7 @@ class Result(Record):
     bag: Instances
     model: Model
     candidates: tuple[str, ...]
+    """Labels that somebody named as possible, never the model; none where nobody did."""
     true_label: str | None
     prediction: Numbers
     """Of the whole bag."""
@@ -98,6 +99,8 @@ class Result(Record):
     answer: dict[str, Any]
     map: dict[str, Any]
     versions: dict[str, str]
+    candidates_from: str | None = None
+    """Who named them, such as simulated annotators; older files don't say."""
 
     @classmethod
     def read(cls, path: Path) -> Result:

@@ -2,7 +2,7 @@
 
 FOLDER holds tiles of NCT-CRC-HE in `train/<CLASS>/` and `SOURCES.csv` (file, dataset, tile, licence), which says
 what each file is called in the published data set. Only features are kept, never pixels. Without --tiles the
-phantom sets alone are made and the tissue sets stay as they are.
+phantom sets alone are made and the tissue sets stay as they are; with --generators, so do those of other generators.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import csv
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -106,11 +106,11 @@ def write(folder: Path, name: str, title: str, dataset: BagDataset, copies: int,
     )
 
 
-def make(folder: Path, tiles: Path | None, per_class: int, seed: int) -> None:
-    """Write the sets of all generators and bags.json into `folder`."""
+def make(folder: Path, generators: Sequence[str], tiles: Path | None, per_class: int, seed: int) -> None:
+    """Write the sets of these generators and bags.json into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     entries = dict(bag_sets(folder)) if (folder / "bags.json").exists() else {}
-    for generator in GENERATORS:
+    for generator in generators:
         name = f"phantoms-{generator}"
         phantoms = build_phantoms(generator, per_class=per_class, seed=seed, **PARAMS.get(generator, {}))
         entries[name] = write(folder, name, "Phantoms", phantoms, 1, ())
@@ -140,10 +140,11 @@ def write_qualities(folder: Path, tiles: Path | None, per_class: int, seed: int)
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Make the bag sets.")
     parser.add_argument("folder", nargs="?", type=Path, default=BAGS_FOLDER)
+    parser.add_argument("--generators", nargs="+", choices=list(GENERATORS), default=list(GENERATORS))
     parser.add_argument("--tiles", type=Path, help="folder with train/<CLASS>/ and SOURCES.csv")
     parser.add_argument("--per-class", type=int, default=30, help="phantoms of each class (default 30)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the phantoms")
     arguments = parser.parse_args()
-    make(arguments.folder, arguments.tiles, arguments.per_class, arguments.seed)
+    make(arguments.folder, arguments.generators, arguments.tiles, arguments.per_class, arguments.seed)
     write_qualities(arguments.folder, arguments.tiles, arguments.per_class, arguments.seed)
     print(f"Bag sets are in {arguments.folder}")

@@ -1,6 +1,9 @@
 """Make everything in assets/samples: `python scripts/make_samples.py [FOLDER]`. The same bytes every time.
 
-Real tissue comes from scikit-image's own colon section, which is stained with haematoxylin and DAB (brown).
+Real H&E comes from the picture target_image.png in the wheel of tiatoolbox (`pip download --no-deps tiatoolbox`,
+then `--tiatoolbox WHEEL`); without the wheel the fields that ship are copied. Its pixels are brought from about 0.25
+to 0.5 µm.
+Real colon tissue comes from scikit-image's own colon section, which is stained with haematoxylin and DAB (brown).
 It is re-stained to haematoxylin and eosin: its colours are separated into the two stains, DAB is read as
 eosin, and both are mixed again in the colours of an H&E slide. Shapes are real, colours are computed.
 """
@@ -11,6 +14,7 @@ import argparse
 import hashlib
 import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +28,19 @@ from bag_generators.tissue.samples import SAMPLES_FOLDER
 # Optical densities of haematoxylin and DAB in R, G, B: those of the section's bluest and brownest 1 %.
 _HAEMATOXYLIN_DAB = np.array([[0.72, 0.60, 0.34], [0.23, 0.48, 0.85]])
 
+_TARGET_IMAGE = "tiatoolbox/data/target_image.png"
+_REAL = {
+    "kind": "real",
+    "label": None,
+    "candidates": [],
+    "seed": None,
+    "credit": (
+        "target_image.png of TIAToolbox, Tissue Image Analytics Centre, University of Warwick; cut and brought from "
+        "about 0.25 µm per pixel (by its nuclei) to 0.5 by this project."
+    ),
+    "licence": "BSD-3-Clause",
+    "microns_per_pixel": 0.5,
+}
 _SECTION = {
     "kind": "restained",
     "label": None,
@@ -44,6 +61,17 @@ _DRAWN = {
     "microns_per_pixel": None,
 }
 
+# id: (x, y, size) in the picture at 0.5 µm per pixel, title, description
+_FIELDS = {
+    "overview": (
+        (0, 0, 500),
+        "Carcinoma and its stroma",
+        "Glands of carcinoma, stroma with lymphocytes, to walk over.",
+    ),
+    "gland": ((100, 40, 224), "Gland with a lumen", "Tumour cells around a slit, their nuclei large and uneven."),
+    "epithelium": ((0, 0, 224), "Tumour epithelium", "Crowded tumour cells, large pale nuclei."),
+    "stroma": ((276, 160, 224), "Stroma with lymphocytes", "Tumour cells at the left, lymphocytes and collagen."),
+}
 # id: (x, y, size) in the section, title, description
 _CROPS = {
     "section": ((0, 0, 512), "Colonic glands", "The whole section: glands in their stroma, to walk over."),
@@ -88,11 +116,19 @@ def restain(pixels: np.ndarray) -> np.ndarray:
     return np.rint(250 * np.exp(-mixed)).astype(np.uint8)
 
 
-def make(folder: Path) -> None:
-    """Write all pictures, truth masks and samples.json into `folder`."""
+def make(folder: Path, wheel: Path | None = None) -> None:
+    """Write all pictures, truth masks and samples.json into `folder`; `wheel` is tiatoolbox's."""
     folder.mkdir(parents=True, exist_ok=True)
-    section = restain(skimage.data.immunohistochemistry())
+    overview = _real_tissue(wheel)
     entries = [
+        _entry(
+            folder, f"real-{name}", overview[y : y + size, x : x + size], title=title,
+            description=f"{text} Real tissue stained with H&E; the organ is not stated.", **_REAL,
+        )
+        for name, ((x, y, size), title, text) in _FIELDS.items()
+    ]  # fmt: skip
+    section = restain(skimage.data.immunohistochemistry())
+    entries += [
         _entry(
             folder, f"restained-{name}", section[y : y + size, x : x + size],
             title=f"{title} (re-stained)", description=f"{text} Real colon tissue, computed H&E colours.",
@@ -114,22 +150,32 @@ def make(folder: Path) -> None:
     (folder / "samples.json").write_text(text + "\n", encoding="utf-8")
 
 
+def _real_tissue(wheel: Path | None) -> np.ndarray:
+    """(500, 500, 3) uint8 at 0.5 µm per pixel."""
+    if wheel is None:
+        with Image.open(SAMPLES_FOLDER / "real-overview.png") as shipped:
+            return np.asarray(shipped.convert("RGB"))
+    with zipfile.ZipFile(wheel) as archive, Image.open(io.BytesIO(archive.read(_TARGET_IMAGE))) as whole:
+        return np.asarray(whole.convert("RGB").resize((500, 500), Image.Resampling.BOX))
+
+
 def _entry(
     folder: Path, name: str, pixels: np.ndarray, truth: np.ndarray | None = None, **about: Any
 ) -> dict[str, Any]:
     """Write one picture (and its truth) and return its entry in samples.json."""
     entry = {"id": name, "file": f"{name}.png", "truth_file": None, "truth_sha256": None, **about}
-    entry["sha256"] = _write(folder / entry["file"], Image.fromarray(pixels))
+    entry["sha256"] = _write(folder / entry["file"], Image.fromarray(pixels), about["microns_per_pixel"])
     if truth is not None:
         entry["truth_file"] = f"{name}-truth.png"
         entry["truth_sha256"] = _write(folder / entry["truth_file"], Image.fromarray(truth))
     return entry
 
 
-def _write(path: Path, picture: Image.Image) -> str:
-    """Write a PNG and return the sha256 of its bytes."""
+def _write(path: Path, picture: Image.Image, microns_per_pixel: float | None = None) -> str:
+    """Write a PNG, with its scale where that is known, and return the sha256 of its bytes."""
     buffer = io.BytesIO()
-    picture.save(buffer, "PNG", optimize=True)
+    scale = {} if microns_per_pixel is None else {"dpi": (25_400 / microns_per_pixel,) * 2}
+    picture.save(buffer, "PNG", optimize=True, **scale)
     path.write_bytes(buffer.getvalue())
     return hashlib.sha256(buffer.getvalue()).hexdigest()
 
@@ -137,6 +183,7 @@ def _write(path: Path, picture: Image.Image) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Make the sample pictures.")
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLES_FOLDER)
+    parser.add_argument("--tiatoolbox", type=Path, metavar="WHEEL", help="default: copy the fields that ship")
     arguments = parser.parse_args()
-    make(arguments.folder)
+    make(arguments.folder, arguments.tiatoolbox)
     print(f"Samples are in {arguments.folder}")

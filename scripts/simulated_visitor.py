@@ -22,7 +22,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
 T = TypeVar("T")
-PATIENCE = 120.0  # seconds one answer may take before the visitor gives up
+PATIENCE = 240.0  # seconds one answer may take before the visitor gives up
 XSRF_COOKIE = "_streamlit_xsrf"
 
 

@@ -11,15 +11,13 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 ROOT = Path(__file__).resolve().parents[1]
-SEVERAL_PROGRAMS = ("browser", "server", "faults", "elimipl/cluster", "elimipl/training/test_team.py")
-"""Tests in which real browsers, servers or clusters meet; what they share is the time of a busy machine."""
+BROWSER = ROOT / "tests" / "browser"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where several programs wait for each other, a test that fails once is tried again; the summary names it."""
-    places = tuple(str(ROOT / "tests" / place) for place in SEVERAL_PROGRAMS)
+    """A browser on a busy machine draws when it likes: its tests alone are tried again, and the summary names them."""
     for item in items:
-        if str(item.path).startswith(places):
+        if item.path.is_relative_to(BROWSER):
             item.add_marker(pytest.mark.flaky(reruns=2))
 
 

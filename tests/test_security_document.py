@@ -2,10 +2,12 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from scripts.update_readme import filled
-from scripts.update_security import GROUPS, RESULTS, measured, results_table
+from scripts.update_security import GROUPS, RESULTS, behaviours, measured, results_table
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
@@ -39,6 +41,24 @@ def test_everything_held_and_every_counted_test_is_there():
     assert list(counts) == list(GROUPS)
     assert all(count["tried"] == count["held"] > 0 for count in counts.values())
     assert all((ROOT / path).exists() for paths in GROUPS.values() for path in paths)
+
+
+def test_a_behaviour_counts_once_however_many_cases_it_has(tmp_path):
+    program = tmp_path / "test_tried.py"
+    program.write_text(
+        "import pytest\n\n"
+        "@pytest.mark.parametrize('n', range(5))\ndef test_many(n): pass\n\n"
+        "@pytest.mark.parametrize('n', range(5))\ndef test_one_case_fails(n): assert n != 3\n\n"
+        "@pytest.mark.skip\ndef test_skipped(): pass\n\n"
+        "@pytest.fixture\ndef broken(): raise ValueError\n\n"
+        "def test_error(broken): pass\n",
+        encoding="utf-8",
+    )
+    report = tmp_path / "report.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", str(report), str(program)]
+    subprocess.run(command, cwd=tmp_path, check=False, capture_output=True)
+    held = {name.rpartition(".")[2]: outcome for name, outcome in behaviours(report).items()}
+    assert held == {"test_many": True, "test_one_case_fails": False, "test_error": False}
 
 
 def test_nothing_was_lost_under_load_and_a_missed_limit_is_said():

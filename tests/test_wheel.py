@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.running_app import free_port, wait_until_healthy
+from scripts.running_app import end_app, free_port, wait_until_healthy
 from scripts.simulated_visitor import Visitor, visiting
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -138,8 +138,7 @@ def test_the_app_starts_from_any_folder_with_the_settings_that_ship(site, tmp_pa
         wait_until_healthy(f"http://localhost:{port}", server)
         assert visiting(visit(f"http://localhost:{port}")) is False  # Streamlit's own setting is to report
     finally:
-        server.terminate()
-        server.wait(timeout=20)
+        end_app(server)
     events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines() if line.startswith("{")]
     assert {event["event"]: event["outcome"] for event in events}["predict"] == "ok", events
 

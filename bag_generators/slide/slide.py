@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bag_generators.errors import InputError
+from bag_generators.scale import Origin, check_scale
 from bag_generators.slide import reader, readers
 from bag_generators.slide.reader import Facts, Question, State
 from bag_generators.slide.several_files import dicom_in
@@ -53,6 +54,8 @@ class Slide:
     state: State
     facts: Facts
     ask: Callable[[Question], Any]
+    scale_origin: Origin = "file"
+    """Who says how large a pixel is, where it is known."""
 
     def __enter__(self) -> Slide:
         return self
@@ -88,11 +91,10 @@ class Slide:
             return (f"The file says {microns:g} µm per pixel, which is unusual: sizes and areas may be wrong.",)
         return ()
 
-    def with_scale(self, microns_per_pixel: float) -> Slide:
-        """The same slide with a scale that a person knows."""
-        if not (math.isfinite(microns_per_pixel) and 0.01 <= microns_per_pixel <= 100):
-            raise InputError(f"A pixel can't be {microns_per_pixel:g} µm large.", "Give 0.01 to 100, such as 0.5.")
-        return replace(self, facts=Facts(self.facts.levels, microns_per_pixel))
+    def with_scale(self, microns_per_pixel: float, origin: Origin = "by hand") -> Slide:
+        """The same slide with a scale that its file does not state."""
+        check_scale(microns_per_pixel)
+        return replace(self, facts=Facts(self.facts.levels, microns_per_pixel), scale_origin=origin)
 
     def pixels(self, x: float, y: float, width: float, height: float, out: tuple[int, int]) -> np.ndarray:
         """A rectangle drawn to `out` (columns, rows): (rows, columns, 3) uint8, white beyond the edges."""

@@ -1,4 +1,4 @@
-"""The pictures that come with the project: re-stained real tissue and phantoms with known truth.
+"""The pictures that come with the project: real tissue, re-stained real tissue, and phantoms with known truth.
 
 `scripts/make_samples.py` makes them; `samples.json` beside them says what each one is and where it is from.
 """
@@ -29,8 +29,8 @@ class _Entry(Record):
 
     id: str
     file: str
-    title: str  # says “re-stained” or “phantom”
-    kind: Literal["restained", "phantom"]
+    title: str  # says “re-stained” or “phantom” where it is
+    kind: Literal["real", "restained", "phantom"]
     description: str
     label: str | None  # tissue code; None when the truth is unknown
     candidates: tuple[str, ...]  # tissue codes a crowd would name, the true one among them; empty when unknown
@@ -73,8 +73,8 @@ class Sample(_Entry):
 def list_samples(folder: Path = SAMPLES_FOLDER) -> tuple[Sample, ...]:
     """All samples in the order in which they are to be shown.
 
-    >>> {sample.kind for sample in list_samples()} == {"restained", "phantom"}
-    True
+    >>> list(dict.fromkeys(sample.kind for sample in list_samples()))
+    ['real', 'restained', 'phantom']
     """
     called = "The list of samples “samples.json”"
     entries = validated(tuple[_Entry, ...], read_json(folder / "samples.json", called, _REPAIR), called, _REPAIR)

@@ -17,9 +17,9 @@ paper's mean − standard deviation.
 
 CAPTIONS = {
     "table 2": """\
-MNIST-, FMNIST- and Birdsong-MIPL are rebuilt from the raw data after the paper's Table 1; they are not the authors'
-bags. SIVAL-MIPL can't be rebuilt: it needs the authors' file (`--mat`). The paper reports its perceptrons (MLP) in an
-appendix that is not at hand, so those have no number to compare with.
+MNIST-, FMNIST- and Birdsong-MIPL are rebuilt from the raw data after the paper's Table 1 and its appendix; they are not
+the authors' bags. SIVAL-MIPL can't be rebuilt: it needs the authors' file (`--mat`). The paper's numbers of the
+perceptrons (MLP) are those of its Table A1.
 """,
     "table 3": """\
 CRC-MIPL needs the authors' files (`--mat`). Two sets of real tiles stand in for it; the paper's numbers are shown for

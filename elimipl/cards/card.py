@@ -6,9 +6,12 @@ learned from, with which settings, how well it does on what, and which weights f
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +143,11 @@ class Card:
     def called(self) -> str:
         """What a person is told the model is: its id, and that it knows drawings only where it does."""
         return f"{self.id} (learned from {PHANTOMS} only)" if self.pictures == PHANTOMS else self.id
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A sum of everything the card says, that of the weights included: what is kept for a model is kept by it."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
 
     @property
     def temperature(self) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bag_generators.errors import InputError, printable
 from bag_generators.pool import number_of_workers
-from bag_generators.slide import open_slide
+from bag_generators.slide import at_decided_scale, open_slide
 from bag_generators.slide.several_files import dicom_in
 from bag_generators.storage import check_writable, write_whole
 from elimipl.commands import STOPPED, arguments
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--microns-per-pixel",
         type=float,
         metavar="X",
-        help="scale of the slide, where the file says none or a wrong one",
+        help="scale of the slide (default: as the file says, else by the size of its nuclei)",
     )
     arguments.add_scheduler(parser)
     arguments.add_quiet(parser)
@@ -55,10 +55,8 @@ def run(args: argparse.Namespace) -> int:
     if args.scheduler is not None:
         raise InputError("A scheduler maps a folder of slides.", "Name the folder, or leave out --scheduler.")
     predictor = Predictor.load(args.model, args.folder)
-    slide = open_slide(args.slide)
-    if args.microns_per_pixel is not None:
-        slide = slide.with_scale(args.microns_per_pixel)
-    for note in slide.notes if slide.microns_per_pixel is not None else ():
+    slide, scale = at_decided_scale(open_slide(args.slide), args.microns_per_pixel)
+    for note in (*slide.notes, *(() if scale.origin in ("file", "by hand") else (scale.sentence,))):
         print(note, file=sys.stderr)
     check_writable(args.out / SUMMARY, "The map")
     with arguments.progress_bar(args, 0, "map", "tile") as bar:

@@ -19,6 +19,7 @@ from bag_generators import Bag, shards
 from bag_generators.errors import InputError, printable
 from bag_generators.formats import in_words
 from bag_generators.parallel import Wanted, generate_with_notes
+from bag_generators.scale import ScaleDecision, check_scale
 from elimipl.answer import answer
 from elimipl.commands import arguments
 from elimipl.data.matlab import load_bags
@@ -34,7 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, metavar="ID", help="see “python -m elimipl models”")
     parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
     parser.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
-    parser.add_argument("--whole", action="store_true", help="shrink large pictures instead of reading their middle")
+    parser.add_argument(
+        "--microns-per-pixel",
+        type=float,
+        metavar="X",
+        help="scale of the pictures (default: as the file says, else by the size of their nuclei)",
+    )
     parser.add_argument("--text", action="store_true", help="print sentences instead of one JSON line per bag")
     arguments.add_quiet(parser)
 
@@ -49,6 +55,8 @@ class _Predicted(NamedTuple):
     notes: tuple[str, ...] = ()
     name: str = ""
     """Of a bag that is one of several in its file."""
+    scale: ScaleDecision | None = None
+    """The scale its picture was read at."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +88,13 @@ def _of_pictures(
     predictor: Predictor, files: list[str], args: argparse.Namespace
 ) -> Iterator[tuple[str, list[_Predicted] | InputError]]:
     card = predictor.card
-    wanted = Wanted(quality=True, first_field=not args.whole)
+    if args.microns_per_pixel is not None:
+        check_scale(args.microns_per_pixel)
+    wanted = Wanted(quality=True, scale=True, microns_per_pixel=args.microns_per_pixel)
     outcomes = generate_with_notes(card.generator, files, args.workers, wanted=wanted, **card.generator_params)
-    for file, (bag, notes, quality) in outcomes:
+    for file, (bag, notes, quality, scale) in outcomes:
         if isinstance(bag, Bag) and quality is not None:
-            yield str(file), [_Predicted(bag, predictor.predict(bag), quality.numbers(), notes)]
+            yield str(file), [_Predicted(bag, predictor.predict(bag), quality.numbers(), notes, scale=scale)]
         elif isinstance(bag, InputError):
             yield str(file), bag
 
@@ -110,12 +120,16 @@ def _of_bag_files(
 
 def _print(predictor: Predictor, file: str, found: _Predicted | InputError, text: bool) -> None:
     """What is said about one picture or bag: sentences for a person, or a JSON line for a program."""
+    name = file
+    sentences: tuple[str, ...]
+    line: dict[str, Any]
     if isinstance(found, InputError):
-        name, sentences, line = file, (str(found),), {"error": str(found)}
+        sentences, line = (str(found),), {"error": str(found)}
     else:
-        given = answer(found.quality, predictor, found.bag, found.prediction)
+        given = answer(found.quality, predictor, found.bag, found.prediction).read_at(found.scale)
         name = f"{file}: {found.name}" if found.name else file
-        sentences = (*given.sentences(), *found.notes)
+        scale = () if found.scale is None else (found.scale.sentence,)
+        sentences = (*given.sentences(), *scale, *found.notes)
         labels = found.prediction.label_space.names
         line = {
             **({"bag": found.name} if found.name else {}),

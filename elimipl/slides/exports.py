@@ -60,6 +60,7 @@ def summary(slide_map: SlideMap) -> dict[str, Any]:
             "width": about.width,
             "height": about.height,
             "microns_per_pixel": about.microns_per_pixel,
+            "scale_origin": about.scale_origin,
         },
         "model": {
             "id": about.model,

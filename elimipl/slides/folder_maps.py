@@ -20,7 +20,7 @@ from pathlib import Path
 from bag_generators.errors import InputError
 from bag_generators.generator import Recipe
 from bag_generators.registry import recipe_of, register_again
-from bag_generators.slide import Slide, open_slide
+from bag_generators.slide import Slide, at_decided_scale, open_slide
 from bag_generators.slide.folder import list_slides
 from bag_generators.slide.readers import unreadable
 from bag_generators.slide.several_files import files_of
@@ -109,9 +109,7 @@ def map_one(job: FolderJob, name: str) -> SlideLine:
     predictor = _predictor(job.model, job.models, job.model_sha256)
     began = time.perf_counter()
     try:
-        slide = open_slide(job.folder / name)
-        if job.microns_per_pixel is not None:
-            slide = slide.with_scale(job.microns_per_pixel)
+        slide, scale = at_decided_scale(open_slide(job.folder / name), job.microns_per_pixel)
         sha256 = _hash_of(job, slide)
         owner = _mapped_under(job, f"{sha256}-{predictor.card.sha256}", name)
         if owner != name:
@@ -127,6 +125,8 @@ def map_one(job: FolderJob, name: str) -> SlideLine:
     except OSError as error:
         why = InputError(f"The slide or its map can't be reached ({error.strerror}).", "Check the files and the disk.")
         return SlideLine(name, refused=why)
+    if scale.origin not in ("file", "by hand"):
+        note = f"{note}; {scale.origin} scale: {scale.microns_per_pixel:.3g} µm per pixel"
     return SlideLine(name, sum(made.mm2().values()), made.shares(), note)
 
 

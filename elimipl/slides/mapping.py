@@ -88,7 +88,7 @@ def map_slide(
     if not grid.is_tissue.any():
         raise InputError(f"No tissue was found on the slide “{slide.name}”.", "Check the slide and its scale.")
     store = RowStore(folder / STORE)
-    plan = {**about.plan(), "version": _version(), "fields": [layout.side, layout.step]}
+    plan = {**about.plan(), "card": card.fingerprint, "version": _version(), "fields": [layout.side, layout.step]}
     store.begin(plan, json.dumps(plan, ensure_ascii=False, indent=1).encode(), resume)
 
     rows = range(layout.count(grid.rows))

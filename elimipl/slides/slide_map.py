@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bag_generators.errors import InputError
+from bag_generators.scale import Origin
 from bag_generators.slide import Slide
 from bag_generators.slide.tissue import LEFT_OUT, TISSUE, TissueGrid
 from bag_generators.storage import ForeignFileError, read_tensors, write_tensors
@@ -34,6 +35,7 @@ class About(Record):
     width: Whole
     height: Whole
     microns_per_pixel: float
+    scale_origin: Origin = "file"
     model: str
     model_sha256: Sha256
     generator: str
@@ -55,6 +57,7 @@ class About(Record):
             width=slide.width,
             height=slide.height,
             microns_per_pixel=slide.scale(),
+            scale_origin=slide.scale_origin,
             model=card.id,
             model_sha256=card.sha256,
             generator=card.generator,

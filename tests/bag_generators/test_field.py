@@ -5,8 +5,6 @@ import pytest
 
 from bag_generators.field import field_size, first_field, is_large
 from bag_generators.image import TissueImage
-from bag_generators.parallel import Wanted, generate_with_notes
-from bag_generators.tissue.samples import list_samples
 
 
 def picture(width: int, height: int, microns: float | None = None) -> TissueImage:
@@ -27,17 +25,3 @@ def test_the_field_holds_as_much_tissue_as_a_tile(microns, size):
     assert field_size(image) == field.image.width == field.image.height == size
     assert (field.x, field.y) == ((900 - size) // 2, (500 - size) // 2)
     assert field.image.microns_per_pixel == microns
-
-
-def test_many_files_are_read_in_their_middle_where_that_is_wanted():
-    sample = next(sample for sample in list_samples() if sample.id == "restained-section")
-    path = sample.folder / sample.file
-    (_, whole), (_, middle) = (
-        next(iter(generate_with_notes("row", [path], wanted=Wanted(quality=True, first_field=first))))
-        for first in (False, True)
-    )
-    assert whole.result.regions.shape == (512, 512)
-    assert middle.result.regions.shape == (224, 224)
-    assert middle.result.image_sha256 == first_field(sample.load()).image.sha256
-    assert "left 144, top 144" in middle.notes[-1]
-    assert whole.quality != middle.quality

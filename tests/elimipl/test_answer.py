@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bag_generators.scale import ScaleDecision
+from bag_generators.tissue.nuclei import ScaleEstimate
 from elimipl.answer import Answer, answer
 from elimipl.cards.conformal import Conformal
 from elimipl.cards.reliability import ConfidenceBin, Reliability
@@ -65,6 +67,14 @@ def test_the_answer_is_in_its_own_set_however_high_the_thresholds(asked):
     assert found.checks[-1].reason == "At 90 % coverage pink is the only possible label."
 
 
+def test_people_read_titles_and_programs_names(asked):
+    found = asked(sets(1.0, 0.1, 0.0))
+    titled = replace(found, label_space=replace(found.label_space, titles=("sky", "rose", "snow")))
+    assert titled.sentences()[0].startswith("rose, ")
+    assert titled.sentences()[0].endswith("coverage: rose, snow.")
+    assert (titled.to_dict()["label"], titled.to_dict()["label_set"]) == ("pink", ["pink", "white"])
+
+
 def test_a_failed_check_a_check_not_made_and_sets_not_calibrated_are_not_trusted(asked):
     single = sets(1.0, 0.1, 1.0)
     assert asked(single, (PASSED, FAILED)).trusted is False
@@ -80,7 +90,7 @@ def test_the_values_are_plain_and_whole(asked):
     values = asked(sets(1.0, 0.1, 1.0)).to_dict()
     assert list(values) == [
         *("label", "probability", "label_set", "trusted", "in_scope", "trained_on"),
-        *("checks", "not_checked", "reliability"),
+        *("checks", "not_checked", "reliability", "scale"),
     ]
     assert values["label_set"] == ["pink"]
     assert values["trusted"] is True
@@ -98,3 +108,15 @@ def test_a_label_set_follows_the_probabilities(toy_predictor, toy_bag):
     assert certain.label_set() == ("blue", "pink")
     assert certain.label_set(0.8) == ("blue", "pink")
     assert replace(certain, label_sets=None).label_set() is None
+
+
+def test_a_doubted_scale_is_not_to_be_trusted_but_no_reason_to_decline(toy_predictor, toy_bag):
+    given = Answer.of(toy_predictor, toy_predictor.predict(toy_bag), Verdict((), ()))
+    unsure = ScaleDecision(0.5, "assumed", "assumed", ScaleEstimate(0.15, 0.05, 0.3, 9), doubted=True)
+    sure = ScaleDecision(0.5, "assumed", "assumed", None, doubted=False)
+    doubted, fine = given.read_at(unsure), given.read_at(sure)
+    assert fine.trusted == given.trusted
+    assert not doubted.trusted
+    assert doubted.declined == given.declined
+    assert unsure.sentence in doubted.warnings
+    assert doubted.to_dict()["scale"]["origin"] == "assumed"

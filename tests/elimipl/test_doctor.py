@@ -30,28 +30,33 @@ def test_old_and_new_python():
     assert one(doctor.check_python((4, 0, 0))).status == PASS
 
 
-def test_this_computer_has_what_the_tests_need():
+def test_this_computer_has_what_the_app_needs():
     found = {check.what.split()[0]: check.status for check in doctor.check_packages()}
-    assert {"torch", "torchvision", "opencv-python-headless", "numpy"} <= found.keys()
+    assert {"torch", "torchvision", "opencv-python-headless", "numpy", "scikit-image", "streamlit"} <= found.keys()
+    assert not {"pytest", "ruff", "mypy", "dask"} & found.keys()  # developers' tools, and what only clusters need
     assert FAIL not in found.values()
 
 
 def test_a_missing_package_and_another_version(tmp_path):
     requirements = tmp_path / "requirements.txt"
-    requirements.write_text("# pinned\nnumpy==0.0.1  # old\nno-such-package==1.0\n\nscipy\n")
-    wrong_version, missing = doctor.check_packages(requirements)
+    requirements.write_text("# pinned\nNumPy==0.0.1  # old\nno-such-package==1.0\n\nscipy\nruff==0\n")
+    needed = {"numpy": False, "no-such-package": False, "scipy": False}
+    wrong_version, missing, not_pinned = doctor.check_packages(requirements, needed)
+    assert not_pinned.status == PASS
     assert wrong_version.status == WARN
     assert wrong_version.what.endswith("tested is 0.0.1.")
     assert missing == Check(FAIL, "The package no-such-package is not installed.", doctor.INSTALL)
 
 
-def test_a_missing_tool_of_developers_is_no_failure(tmp_path, monkeypatch):
+def test_what_only_the_app_needs_is_no_failure_for_the_commands(tmp_path, monkeypatch):
     def not_there(name):
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(doctor, "version", not_there)
-    (tmp_path / "requirements.txt").write_text("ruff==1\nnumpy==1\n")
-    assert [check.status for check in doctor.check_packages(tmp_path / "requirements.txt")] == [WARN, FAIL]
+    (tmp_path / "requirements.txt").write_text("streamlit==1\nnumpy==1\n")
+    app, core = doctor.check_packages(tmp_path / "requirements.txt", {"streamlit": True, "numpy": False})
+    assert (app.status, core.status) == (WARN, FAIL)
+    assert "Only “elimipl app” needs it" in app.fix
 
 
 def test_torch_and_torchvision_that_do_not_belong_together(tmp_path, monkeypatch):
@@ -61,7 +66,7 @@ def test_torch_and_torchvision_that_do_not_belong_together(tmp_path, monkeypatch
 
     monkeypatch.setattr(doctor, "import_module", mismatched)
     (tmp_path / "requirements.txt").write_text("torchvision==0.29.1\n")
-    check = one(doctor.check_packages(tmp_path / "requirements.txt"))
+    check = one(doctor.check_packages(tmp_path / "requirements.txt", {"torchvision": False}))
     assert check.status == FAIL
     assert "can't be imported (operator torchvision::nms does not exist)" in check.what
     assert "\n" not in str(check)
@@ -70,11 +75,11 @@ def test_torch_and_torchvision_that_do_not_belong_together(tmp_path, monkeypatch
 def test_a_build_of_torch_for_a_graphics_card_is_the_same_version(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "version", lambda name: "2.14.1+cu130")
     (tmp_path / "requirements.txt").write_text("torch==2.14.1\n")
-    assert one(doctor.check_packages(tmp_path / "requirements.txt")).status == PASS
+    assert one(doctor.check_packages(tmp_path / "requirements.txt", {"torch": False})).status == PASS
 
 
 def test_no_requirements(tmp_path):
-    assert one(doctor.check_packages(tmp_path / "none.txt")).status == WARN
+    assert one(doctor.check_packages(tmp_path / "none.txt", {})).status == WARN
 
 
 def test_two_builds_of_opencv(monkeypatch):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.bench_load import tile_png
-from scripts.running_app import free_port, wait_until_healthy
+from scripts.running_app import end_app, free_port, wait_until_healthy
 from scripts.simulated_visitor import Visitor, visiting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,6 +58,5 @@ def test_the_app_serves_somebody_who_may_write_nowhere(tmp_path_factory):
         wait_until_healthy(address, server)
         assert visiting(visit())["picture"]["sha256"] == hashlib.sha256(tile).hexdigest()
     finally:
-        server.terminate()
-        server.wait(timeout=20)
+        end_app(server)
     assert sorted(path.relative_to(place) for path in place.rglob("*")) == before

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bag_generators.errors import InputError
 from elimipl.cards import files as model_file
 from elimipl.predictor import Predictor
+from tests.support.waiting import PATIENCE
 from ui.frame import cached
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +60,7 @@ def test_the_page_says_what_is_wrong_and_the_other_model_serves(models, fault):
     with pytest.raises(InputError) as refused:
         Predictor.load(BROKEN)
     assert said in refused.value.what
-    page = AppTest.from_file(ROOT / "app.py", default_timeout=60).run()
+    page = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE).run()
     assert not page.exception
     assert [said in item.value.replace("\\", "") for item in page.error] == [True]
     page.segmented_control(key="method").set_value("demipl").run()
@@ -71,7 +72,7 @@ def test_the_page_says_what_is_wrong_and_the_other_model_serves(models, fault):
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"id": "x"}', "\x00"])
 def test_a_spoilt_card_hides_its_own_model_only(models, content):
     (models / f"{BROKEN}.json").write_text(content)
-    page = AppTest.from_file(ROOT / "app.py", default_timeout=60).run()
+    page = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE).run()
     assert not page.exception
     assert len(page.error) == 1
     assert f"{BROKEN}.json" in page.error[0].value.replace("\\", "")
@@ -82,7 +83,7 @@ def test_a_spoilt_card_hides_its_own_model_only(models, content):
 @pytest.mark.parametrize("place", ["app.py", "pages/batch.py"])
 def test_a_page_without_any_model_still_opens(models, place):
     shutil.rmtree(models)
-    page = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    page = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE)
     page = (page if place == "app.py" else page.switch_page(place)).run()
     assert not page.exception
     assert page.title[0].value in ("Explore", "Batch")

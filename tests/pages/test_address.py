@@ -18,7 +18,7 @@ NASTY = (
 PAGES = [
     ("app.py", {}),
     ("app.py", {"candidates_from": "By hand", "sample": "Tumour (phantom)"}),
-    ("app.py", {"candidates_from": "Crowd of three"}),
+    ("app.py", {"candidates_from": "crowd"}),
     ("pages/batch.py", {}),
     ("pages/generators.py", {}),
     *(("pages/lesson.py", {"step": step.id}) for step in load_lesson().steps),

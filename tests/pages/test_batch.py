@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from bag_generators.tissue.samples import list_samples
 from elimipl.cards.limits import Limits
+from elimipl.commands import main
 from elimipl.labels import TISSUE7
 from elimipl.predictor import Predictor
 from ui.batch.rows import classify_files
@@ -21,7 +22,8 @@ from ui.batch.texts import summary
 from ui.explore.analysis import View, analyse
 
 ROOT = Path(__file__).resolve().parents[2]
-GOOD = [(f"{sample.id}.png", (sample.folder / sample.file).read_bytes()) for sample in list_samples()[:3]]
+RESTAINED = [sample for sample in list_samples() if sample.kind == "restained"]
+GOOD = [(f"{sample.id}.png", (sample.folder / sample.file).read_bytes()) for sample in RESTAINED[:3]]
 MIXED = [*GOOD[:2], ("=cmd|' /C calc'!A0.png", b"not a picture"), GOOD[2]]
 
 
@@ -60,23 +62,21 @@ def test_every_probability_and_the_model_are_in_the_csv(rows):
             assert cells["trusted"] == str(row.trusted)
 
 
-def test_a_large_picture_gets_the_answer_that_explore_gives_at_first(rows):
+def test_a_large_picture_gets_the_answer_that_predict_gives(rows, capsys):
     large = next(sample for sample in list_samples() if sample.id == "restained-section")
-    image = large.load()
     row = next(row for row in rows if row.sha256 == large.sha256)
-    assert row.field_of_view == (144, 144, 224, 224)
-    assert "the model read 224 × 224 px in its middle, left 144, top 144" in row.notes
-    view = View(image.tile(144, 144, 224), 144, 144, image)
-    explored = analyse(view, None, Predictor.load("tissue7-row-elimipl"), np.ones(7, bool))
-    assert row.probabilities == dict(
-        zip(explored.labels.names, explored.prediction.probabilities.tolist(), strict=True)
-    )
-    assert row.in_scope == explored.verdict.in_scope
+    assert main(["predict", "--model", "tissue7-row-elimipl", "--quiet", str(large.folder / large.file)]) == 0
+    line = json.loads(capsys.readouterr().out)
+    assert row.probabilities == line["probabilities"]
+    assert (row.trusted, row.in_scope) == (line["trusted"], line["in_scope"])
+    assert (row.microns_per_pixel, row.scale_origin) == (line["scale"]["microns_per_pixel"], line["scale"]["origin"])
+    explored = analyse(View(large.load()), None, Predictor.load("tissue7-row-elimipl"), np.ones(7, bool))
+    assert list(row.probabilities.values()) == explored.prediction.probabilities.tolist()
 
 
-def test_explore_shows_the_same_answer_for_the_same_large_file(rows):
+def test_explore_shows_the_same_answer_for_the_whole_of_a_large_file(rows):
     visit = AppTest.from_file(ROOT / "app.py", default_timeout=120)
-    visit.query_params.update({"sample": "restained-crypt", "generator": "row", "labels": "tissue7"})
+    visit.query_params.update({"sample": "restained-crypt", "generator": "row", "labels": "tissue7", "whole": "true"})
     visit.run()
     name, data = GOOD[0]
     visit.file_uploader(key="upload").set_value((name, data, "image/png")).run()
@@ -96,6 +96,16 @@ def test_names_that_carry_labels_are_compared_with_the_answers():
     assert found.right == sum(row.label == row.true_label for row in rows[:2])
     assert found.matrix.loc["TUM", rows[0].label] >= 1
     assert compared(rows[1:], TISSUE7) is None
+
+
+def test_the_table_shows_titles_and_the_files_names(rows):
+    titles = tuple(f"the {name}" for name in TISSUE7.names)
+    titled = replace(TISSUE7, titles=titles)
+    shown = batch_table(rows, titled)
+    answered = [row for row in rows if row.label]
+    assert all(f"the {row.label}" in answer for row, answer in zip(rows, shown["answer"], strict=True) if row.label)
+    assert answered
+    assert "the " not in batch_json(answered[:1]).partition('"notes"')[0]
 
 
 def batch_page(**query: str) -> AppTest:

@@ -19,6 +19,7 @@ from elimipl.cards.files import usable_models
 from elimipl.explain import contribution, single, without_instances
 from elimipl.predictor import Predictor
 from ui.explore import texts
+from ui.explore.analysis import CandidateSet, View, analyse
 from ui.explore.candidates import switch_clicked
 from ui.explore.maps import is_even, vote_layers, vote_shares
 from ui.explore.view_state import OF_A_CLASS
@@ -118,14 +119,56 @@ def test_every_sample_gives_finite_and_aligned_figures(model):
 
 def test_candidate_colours_follow_the_candidate_set():
     page = opened(sample="phantom-tum", labels="tissue7")
-    for trace in figure(page, "class-bars")["data"]:
-        if trace["name"] == "candidate":
-            assert set(trace["y"]) == set(SAMPLES["phantom-tum"].candidates)
-            assert trace["marker"]["color"] == LIGHT.candidate
+    members, others = figure(page, "class-bars")["data"]
+    assert (members["name"], others["name"]) == ("candidate (simulated)", "non-candidate (simulated)")
+    assert set(members["y"]) == set(SAMPLES["phantom-tum"].candidates)
+    assert members["marker"]["color"] == LIGHT.candidate
     page.segmented_control(key="candidates_from").set_value("hand").run()
-    page.pills(key="candidates_tissue7").set_value(["LYM"]).run()
-    trace = next(trace for trace in figure(page, "class-bars")["data"] if trace["name"] == "candidate")
-    assert trace["y"] == ["LYM"]
+    assert figure(page, "class-bars")["data"][0]["name"] == "in the model's own 90 % set"
+    ticks(page).set_value(["LYM"]).run()
+    assert figure(page, "class-bars")["data"][0]["name"] == "candidate"
+    assert figure(page, "class-bars")["data"][0]["y"] == ["LYM"]
+
+
+def upload(page: AppTest, sample_id: str) -> None:
+    """Bring a sample's file as one's own picture."""
+    sample = SAMPLES[sample_id]
+    data = (sample.folder / sample.file).read_bytes()
+    page.file_uploader(key="upload").set_value((f"{sample_id}.png", data, "image/png")).run()
+    assert not page.exception
+
+
+def charts_of(page: AppTest) -> set[str]:
+    return {item.key for item in page.get("plotly_chart")}
+
+
+def ticks(page: AppTest):
+    """The control for what the person finds possible; its key belongs to the picture at hand."""
+    return next(item for item in page.pills if str(item.key).startswith("candidates_tissue7_"))
+
+
+def test_nobody_has_labelled_an_upload_until_the_person_ticks_what_they_find_possible():
+    page = opened(sample="restained-crowded", generator="row", labels="tissue7", candidates_from="crowd")
+    upload(page, "restained-crypt")
+    assert not [item for item in page.segmented_control if item.key == "candidates_from"]
+    answer = Predictor.load("tissue7-row-elimipl")
+    prediction = answer.predict(generate("row", SAMPLES["restained-crypt"].load(), **answer.card.generator_params))
+    members, others = figure(page, "class-bars")["data"]
+    assert (members["name"], others["name"]) == ("in the model's own 90 % set", "not in it")
+    assert tuple(members["y"]) == prediction.label_set()
+    assert (members["marker"]["color"], others["marker"]["color"]) == (LIGHT.in_set, LIGHT.outside_set)
+    said = " ".join(item.value for item in page.caption)
+    assert "nobody has ticked any" in said
+    assert "the model's own 90 % set" in said
+    assert "annotator" not in said
+    assert "figure-two" not in charts_of(page)
+
+    ticks(page).set_value(["STR", "MUS"]).run()
+    assert figure(page, "class-bars")["data"][0]["y"] == ["MUS", "STR"]
+    assert any("Candidate labels ticked by hand: MUS, STR." in item.value.replace("\\", "") for item in page.caption)
+    assert "figure-two" in charts_of(page)
+    upload(page, "restained-lumen")  # what was ticked for one picture says nothing about the next
+    assert figure(page, "class-bars")["data"][0]["name"] == "in the model's own 90 % set"
 
 
 def test_crowd_candidates_change_with_the_seed_and_hold_the_truth():
@@ -133,7 +176,7 @@ def test_crowd_candidates_change_with_the_seed_and_hold_the_truth():
     seen = set()
     for seed in range(6):
         page.number_input(key="crowd_seed").set_value(seed).run()
-        trace = next(trace for trace in figure(page, "class-bars")["data"] if trace["name"] == "candidate")
+        trace = next(trace for trace in figure(page, "class-bars")["data"] if trace["name"] == "candidate (simulated)")
         assert "STR" in trace["y"]
         seen.add(tuple(trace["y"]))
     assert len(seen) > 1
@@ -264,19 +307,27 @@ def test_an_upload_stays_in_the_gallery_after_a_sample_was_chosen():
 
 def test_a_click_on_a_bar_switches_its_candidate_label():
     page = opened(sample="phantom-tum", labels="tissue7", generator="row")
-    space = Predictor.load("tissue7-row-elimipl").card.label_space
-    candidates = np.isin(space.names, SAMPLES["phantom-tum"].candidates)
+    predictor = Predictor.load("tissue7-row-elimipl")
+    space, sample = predictor.card.label_space, SAMPLES["phantom-tum"]
+    members = np.isin(space.names, sample.candidates)
+    analysis = analyse(View(sample.load()), sample, predictor, CandidateSet(members, "sample"))
+    key = f"candidates_tissue7_{sample.load().sha256[:12]}"
     chart = {"selection": {"points": [{"customdata": space.index("LYM")}]}}
     with patch("ui.explore.candidates.st") as streamlit, patch("ui.frame.charts.st", streamlit):
         streamlit.session_state = {"class-bars": chart}
-        switch_clicked("class-bars", space, candidates)
-        assert streamlit.session_state["candidates_tissue7"] == ["LYM", "NORM", "TUM"]
+        switch_clicked("class-bars", analysis)
+        assert streamlit.session_state[key] == ["LYM", "NORM", "TUM"]
         chart["selection"]["points"] = []  # a second click takes the selection away
-        switch_clicked("class-bars", space, candidates)
-        assert streamlit.session_state["candidates_tissue7"] == ["LYM", "NORM", "TUM"]
+        switch_clicked("class-bars", analysis)
+        assert streamlit.session_state[key] == ["LYM", "NORM", "TUM"]
         assert streamlit.session_state["candidates_from"] == "hand"
-    for key, value in (("candidates_from", "hand"), ("candidates_tissue7", ["LYM", "NORM", "TUM"])):
-        page.session_state[key] = value
+        upload_alone = analyse(View(sample.load()), None, predictor)
+        streamlit.session_state = {"class-bars": {"selection": {"points": [{"customdata": space.index("LYM")}]}}}
+        switch_clicked("class-bars", upload_alone)
+        assert streamlit.session_state[key] == ["LYM"]
+        assert "candidates_from" not in streamlit.session_state
+    for name, value in (("candidates_from", "hand"), (key, ["LYM", "NORM", "TUM"])):
+        page.session_state[name] = value
     page.run()
     trace = next(trace for trace in figure(page, "class-bars")["data"] if trace["name"] == "candidate")
     assert trace["y"] == ["LYM", "NORM", "TUM"]

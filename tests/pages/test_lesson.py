@@ -8,6 +8,9 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from elimipl.benchmark.cells import Cell
+from elimipl.benchmark.records import FILE, Records
+from elimipl.config import Config
 from tests.ui.figure_json import drawn_chart
 from ui.lesson.case import FIRST, REAL, make_case
 from ui.lesson.plan import load_lesson
@@ -233,7 +236,10 @@ def test_a_link_can_hide_the_frame():
     assert figures(page)
 
 
-def test_what_a_question_asks_for_is_not_shown_before_it_is_revealed():
+def test_what_a_question_asks_for_is_not_shown_before_it_is_revealed(tmp_path, monkeypatch):
+    monkeypatch.setattr("ui.lesson.recorded.RESULTS", tmp_path)
+    records = Records(tmp_path / FILE)
+    records.add(Cell("birdsong", 1, "ELIMIPL"), Config(), {"sha256": ""}, 0, {"accuracy": 0.7})
     hidden, shown = (
         opened(step="ambiguity", shown="true"),
         opened(step="ambiguity", shown="true", say_ambiguity="0", open_ambiguity="1"),

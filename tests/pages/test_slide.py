@@ -133,14 +133,14 @@ def test_bad_slides_get_a_sentence_each_and_the_page_stays_usable(folder):
     assert not page.run().exception
 
 
-def test_without_a_scale_the_page_asks_for_it_and_then_offers_a_map(folder, pixels):
+def test_without_a_scale_the_page_goes_by_nuclei_until_it_is_told(folder, pixels):
     (folder / "a slide.tif").unlink()
     Image.fromarray(pixels).save(folder / "plain.png")
     page = opened()
-    assert viewer(page)["slide"]["microns"] is None
-    assert [button.key for button in page.button if button.key == "slide_start"] == []
-    next(one for one in page.number_input if "per pixel" in one.label).set_value(0.5).run()
-    assert viewer(page)["slide"]["microns"] == 0.5
+    assert any("nuclei" in one.value for one in page.info)
+    assert page.button(key="slide_start")
+    next(one for one in page.number_input if "per pixel" in one.label).set_value(0.4).run()
+    assert viewer(page)["slide"]["microns"] == 0.4
     assert page.button(key="slide_start")
 
 

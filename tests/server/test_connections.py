@@ -4,13 +4,13 @@ import asyncio
 import contextlib
 import http.client
 import socket
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from scripts.running_app import running_app
 from scripts.simulated_visitor import Visitor, visiting
 from tests.server.opening import opening
+from tests.support.waiting import PATIENCE, wait_until
 
 
 def test_pages_of_other_ports_of_this_machine_open_no_websocket():
@@ -24,7 +24,7 @@ def test_pages_of_other_ports_of_this_machine_open_no_websocket():
 
 def test_nobody_reads_the_metrics(served):
     for path in ("/_stcore/metrics", "/_stcore/metrics?families=session_events", "//_stcore/metrics"):
-        connection = http.client.HTTPConnection(urlsplit(served.address).netloc, timeout=30)
+        connection = http.client.HTTPConnection(urlsplit(served.address).netloc, timeout=PATIENCE)
         connection.request("GET", path, headers={"Accept": "application/x-protobuf"})
         answer = connection.getresponse()
         content = answer.read()
@@ -32,15 +32,16 @@ def test_nobody_reads_the_metrics(served):
         assert answer.status in (400, 404), path
 
 
-SILENT_SECONDS = 2.0
-QUIET = f"""
+SILENT_SECONDS, LONG = 1.0, 600.0
+QUIET = """
 import streamlit as st
+from ui.frame import guard
 if __name__ == "__main__":
+    guard.SILENT_SECONDS = float(st.query_params["silent"])
     st.text("Welcome")
 else:
-    from ui.frame import guard
     from ui.frame.starting import starting
-    guard.MOST_CONNECTIONS, guard.SILENT_SECONDS = 20, {SILENT_SECONDS}
+    guard.MOST_CONNECTIONS = 20
     app = st.App(__file__, lifespan=starting)
 """
 
@@ -55,30 +56,40 @@ def is_closed(connection: socket.socket, seconds: float) -> bool:
         return True
 
 
+def silent_connections(address: str, count: int) -> list[socket.socket]:
+    """Connections whose request never comes, or never ends."""
+    opened = [socket.create_connection(("localhost", urlsplit(address).port), timeout=PATIENCE) for _ in range(count)]
+    for number, connection in enumerate(opened):
+        with contextlib.suppress(OSError):
+            connection.send(b"GET / HTTP/1.1\r\nX-Slow: " if number % 2 else b"G")
+    return opened
+
+
 def test_connections_that_say_nothing_are_few_and_closed(tmp_path):
     script = tmp_path / "quiet.py"
     script.write_text(QUIET, encoding="utf-8")
     with running_app(script) as (address, process):
 
-        async def visit() -> list[str]:
+        async def visit(silent_seconds: float, stay: float = 0.0) -> list[str]:
             async with Visitor(address) as visitor:
-                await visitor.run()
-                await asyncio.sleep(SILENT_SECONDS + 0.5)  # longer than silent connections last
-                await visitor.run()
+                await visitor.run(f"silent={silent_seconds}")
+                await asyncio.sleep(stay)
+                await visitor.run(f"silent={silent_seconds}")
                 return visitor.texts
 
-        assert "Welcome" in visiting(visit())
-        server = ("localhost", urlsplit(address).port)
-        files = Path(f"/proc/{process.pid}/fd")
-        before = len(list(files.iterdir()))
-        silent = [socket.create_connection(server, timeout=30) for _ in range(60)]
-        for number, connection in enumerate(silent):
-            with contextlib.suppress(OSError):
-                connection.send(b"GET / HTTP/1.1\r\nX-Slow: " if number % 2 else b"G")
-        until = time.monotonic() + 0.6 * SILENT_SECONDS  # those within the limit are still open then
-        while len(list(files.iterdir())) - before > 25 and time.monotonic() < until:
-            time.sleep(0.01)  # all are taken at once, and those beyond the limit closed one after the other
-        assert len(list(files.iterdir())) - before <= 25
-        assert sum(is_closed(connection, 0.01) for connection in silent) >= 30
-        assert all(is_closed(connection, 30) for connection in silent)
-        assert "Welcome" in visiting(visit())
+        def held() -> int:
+            return len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
+
+        assert "Welcome" in visiting(visit(LONG))
+        before = held()
+        silent = silent_connections(address, 60)
+        wait_until(lambda: sum(is_closed(connection, 0.01) for connection in silent) >= 40)
+        wait_until(lambda: held() - before <= 20)
+        assert sum(not is_closed(connection, 0.01) for connection in silent) > 10  # those within the limit stay
+        for connection in silent:
+            connection.close()
+        wait_until(lambda: held() <= before)
+
+        visiting(visit(SILENT_SECONDS))
+        assert all(is_closed(connection, PATIENCE) for connection in silent_connections(address, 10))
+        assert "Welcome" in visiting(visit(SILENT_SECONDS, stay=SILENT_SECONDS + 0.5))  # who speaks may be idle

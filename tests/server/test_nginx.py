@@ -5,7 +5,6 @@ import http.client
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ import pytest
 from benchmarks.bench_load import tile_png
 from scripts.running_app import free_port
 from scripts.simulated_visitor import Visitor, visiting
+from tests.support.waiting import PATIENCE, wait_until
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
 pytestmark = pytest.mark.skipif(NGINX is None, reason="there is no nginx here")
@@ -59,21 +59,23 @@ def before(app: str, tmp_path: Path, more: dict[str, str]) -> Iterator[str]:
     settings.write_text(AROUND.format(folder=tmp_path, sample=sample), encoding="utf-8")
     process = subprocess.Popen([NGINX, "-p", str(tmp_path), "-c", str(settings)], stderr=subprocess.PIPE)
     try:
-        for _ in range(200):
-            assert process.poll() is None, process.stderr.read().decode()
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.05)
+        wait_until(lambda: process.poll() is not None or answers(port))
+        assert process.poll() is None, process.stderr.read().decode()
         yield f"http://localhost:{port}"
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
+
+
+def answers(port: int) -> bool:
+    with contextlib.suppress(OSError):
+        socket.create_connection(("127.0.0.1", port)).close()
+        return True
+    return False
 
 
 def status(address: str, path: str, method: str = "GET", **headers: str) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port, timeout=PATIENCE)
     connection.request(method, path, headers={"Host": urlsplit(address).netloc, **headers})
     return connection.getresponse().status
 
@@ -94,8 +96,10 @@ def test_a_visit_an_upload_and_what_stays_outside(proxy):
 
 def waiting(address: str, count: int) -> list[socket.socket]:
     """Connections whose request has begun: the head comes, the body does not."""
-    opened = [socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=30) for _ in range(count)]
-    for connection in opened:
+    opened = []
+    for _ in range(count):  # one after the other: a proxy that waits for a head does not wait long
+        connection = socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=PATIENCE)
+        opened.append(connection)
         connection.send(b"PUT /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
     return opened
 
@@ -113,7 +117,7 @@ def test_a_class_behind_one_address_comes_in_together(proxy):
 def test_a_class_may_ask_for_all_files_of_the_page_at_once(tmp_path):
     """An app that is not there: nginx says 502 for what it would have passed on and 503 for what it refuses."""
     with before(f"http://127.0.0.1:{free_port()}", tmp_path, {}) as address:
-        connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port, timeout=PATIENCE)
 
         def answered(path: str) -> int:
             connection.request("GET", path)
@@ -128,9 +132,10 @@ def test_a_class_may_ask_for_all_files_of_the_page_at_once(tmp_path):
 
 def test_silent_connections_are_dropped_and_many_refused(proxy):
     server = ("127.0.0.1", urlsplit(proxy).port)
-    silent = [socket.create_connection(server, timeout=30) for _ in range(100)]
+    silent = [socket.create_connection(server, timeout=PATIENCE) for _ in range(100)]
     for connection in silent:
-        connection.send(b"GET / HTTP/1.1\r\nX-Slow: ")
+        with contextlib.suppress(ConnectionError):
+            connection.send(b"GET / HTTP/1.1\r\nX-Slow: ")
     for connection in silent:  # the header never ends, so nginx ends the connection
         with contextlib.suppress(ConnectionError):
             assert connection.recv(1) == b""

@@ -22,7 +22,8 @@ class Batch:
     rows: tuple[BatchRow, ...]
 
     @property
-    def model_sha256(self) -> str:
+    def model(self) -> str:
+        """The fingerprint of its card."""
         return self.made_of[0]
 
 
@@ -41,7 +42,7 @@ def classified(
     ids: Sequence[str], files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], object]
 ) -> Batch:
     """The batch of these files and this model, made once; `ids` tell one choice of files from another."""
-    made_of = (predictor.card.sha256, *ids)
+    made_of = (predictor.card.fingerprint, *ids)
     kept = kept_batch()
     if kept is None or kept.made_of != made_of:
         rows = classify_files(files, predictor, progress)

@@ -48,7 +48,7 @@ def show_batch(uploads: Sequence[UploadedFile], predictor: Predictor) -> None:
     if uploads:
         files = [(upload.name, upload.getvalue()) for upload in uploads]
         batch = _with_progress([upload.file_id for upload in uploads], files, predictor)
-    elif kept is not None and kept.files and kept.model_sha256 != predictor.card.sha256:
+    elif kept is not None and kept.files and kept.model != predictor.card.fingerprint:
         files = list(kept.files)
         batch = _with_progress(kept.made_of[1:], files, predictor)
     elif kept is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from bag_generators import InputError, TissueImage, generate, load
 from bag_generators.errors import printable
-from bag_generators.field import FieldOfView, first_field, is_large
+from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import measure_for
 from elimipl.answer import Answer, answer
 from elimipl.data.pictures import PHANTOMS
@@ -40,9 +40,10 @@ class BatchRow:
     in_scope: bool | None = None
     """None for a file that was refused, and where the model came without limits to check by."""
     probabilities: dict[str, float] = field(default_factory=dict)
-    field_of_view: tuple[int, int, int, int] | None = None
-    """Left, top, width and height of what the model read, in pixels of the picture."""
     microns_per_pixel: float | None = None
+    """The scale that the picture was read at."""
+    scale_origin: str = ""
+    """“file”, “estimated” or “assumed”."""
     notes: str = ""
     refused: str = ""
     thumbnail: str = ""
@@ -61,24 +62,26 @@ def classify_files(
 
 
 def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
-    """The same answer as Explore gives before anything is set: of a large picture, its middle is read."""
+    """The same answer as `elimipl predict` gives: the whole picture is read."""
     card = predictor.card
     sha256 = hashlib.sha256(data).hexdigest()
     try:
         with timed("predict", **picture_name(sha256), **model_name(card), bytes=len(data)):
             image = load(data, sha256)
-            seen = first_field(image)
-            bag = generate(card.generator, seen.image, **card.generator_params)
+            scale = decide_scale(image)
+            image = scale.apply_to(image)
+            bag = generate(card.generator, image, **card.generator_params)
             prediction = predictor.predict(bag)
-        given = answer(measure_for(card.generator, seen.image).numbers(), predictor, bag, prediction)
+        given = answer(measure_for(card.generator, image).numbers(), predictor, bag, prediction).read_at(scale)
     except InputError as error:
         return BatchRow(shown_name(name), sha256, card.id, refused=str(error))
-    return _row(name, image, seen, prediction, given)
+    return _row(name, image, scale, prediction, given)
 
 
-def _row(name: str, image: TissueImage, seen: FieldOfView, prediction: Prediction, given: Answer) -> BatchRow:
+def _row(name: str, image: TissueImage, scale: ScaleDecision, prediction: Prediction, given: Answer) -> BatchRow:
     names = prediction.label_space.names
-    notes = [*image.notes, *([seen.note] if is_large(image) else []), *_doubts(given)]
+    said = () if scale.origin == "file" or scale.doubted else (scale.sentence,)
+    notes = [*image.notes, *_doubts(given), *said]
     return BatchRow(
         file=shown_name(name),
         sha256=image.sha256,
@@ -91,8 +94,8 @@ def _row(name: str, image: TissueImage, seen: FieldOfView, prediction: Predictio
         trusted=given.trusted,
         in_scope=given.verdict.in_scope,
         probabilities=dict(zip(names, prediction.probabilities.tolist(), strict=True)),
-        field_of_view=(seen.x, seen.y, seen.image.width, seen.image.height),
-        microns_per_pixel=image.microns_per_pixel,
+        microns_per_pixel=scale.microns_per_pixel,
+        scale_origin=scale.origin,
         notes=" ".join(notes),
         thumbnail=display_copy(image, THUMBNAIL),
     )

@@ -13,7 +13,6 @@ from elimipl.labels import LabelSpace
 from ui.batch.rows import BatchRow
 
 SHOWN = ("thumbnail", "file", "true_label", "answer", "probability", "label_set", "why")
-FIELD = ("field_left", "field_top", "field_width", "field_height")
 
 
 @dataclass(frozen=True)
@@ -74,13 +73,11 @@ def batch_json(rows: Sequence[BatchRow]) -> str:
 
 
 def _flat(row: BatchRow) -> dict[str, Any]:
-    """One value per column: the probability of every class, the corners of the field of view."""
-    left_out = ("thumbnail", "probabilities", "field_of_view", "notes", "refused")
-    place = row.field_of_view or (None,) * len(FIELD)
+    """One value per column: the probability of every class."""
+    left_out = ("thumbnail", "probabilities", "notes", "refused")
     return (
         {name: value for name, value in vars(row).items() if name not in left_out}
         | {"label_set": _joined(row)}
-        | dict(zip(FIELD, place, strict=True))
         | {f"p_{name}": value for name, value in row.probabilities.items()}
         | {"notes": row.notes, "refused": row.refused}
     )

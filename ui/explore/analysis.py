@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from bag_generators import Bag, TissueImage
+from bag_generators.scale import ScaleDecision
 from bag_generators.tissue.phantom import instance_truth
 from bag_generators.tissue.quality import measure_for
 from bag_generators.tissue.samples import Sample
@@ -27,6 +29,8 @@ class View:
     y: int = 0
     whole: TissueImage | None = None
     """The picture the field of view was cut from; None where the field is the whole picture."""
+    scale: ScaleDecision | None = None
+    """The scale that was decided on for the whole picture."""
 
     @property
     def picture(self) -> TissueImage:
@@ -34,17 +38,33 @@ class View:
         return self.image if self.whole is None else self.whole
 
 
+Source = Literal["sample", "crowd", "hand"]
+"""Who named candidate labels: they came with a drawing, simulated annotators did, or the person at the page."""
+OF_SAMPLE: Source = "sample"
+BY_CROWD: Source = "crowd"
+BY_HAND: Source = "hand"
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateSet:
+    """The labels that a picture may show, and who says so."""
+
+    members: np.ndarray
+    """(k,) bool, at least one"""
+    source: Source
+
+
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """One field of view, its bag, what the crowd and the model say about it, and whether to believe it."""
+    """One field of view, its bag, what people and the model say about it, and whether to believe it."""
 
     view: View
     sample: Sample | None
     bag: Bag
     predictor: Predictor
     prediction: Prediction
-    candidates: np.ndarray
-    """(k,) bool"""
+    candidates: CandidateSet | None
+    """None until somebody has named some: nobody has labelled an upload."""
     verdict: Verdict
     true_label: str | None = None
     """Of a picture that is no sample of ours, where somebody knows it."""
@@ -69,8 +89,14 @@ class Analysis:
             return None
         return instance_truth(self.bag, mask)
 
-    def with_candidates(self, candidates: np.ndarray) -> Analysis:
-        """The same with another candidate set, (k,) bool."""
+    @property
+    def candidate_names(self) -> tuple[str, ...]:
+        """The candidate labels by name; none where nobody has named any."""
+        chosen = () if self.candidates is None else np.flatnonzero(self.candidates.members)
+        return tuple(self.labels.names[index] for index in chosen)
+
+    def with_candidates(self, candidates: CandidateSet | None) -> Analysis:
+        """The same with another candidate set."""
         return replace(self, candidates=candidates)
 
     def scores(self, source: str, class_index: int) -> np.ndarray:
@@ -93,17 +119,12 @@ def analyse(
     view: View,
     sample: Sample | None,
     predictor: Predictor,
-    candidates: np.ndarray | None = None,
+    candidates: CandidateSet | None = None,
     true_label: str | None = None,
 ) -> Analysis:
-    """Make the bag as the model's card asks for it, predict, and check whether the picture is in scope.
-
-    Without `candidates` every label counts as one.
-    """
+    """Make the bag as the model's card asks for it, predict, and check whether the picture is in scope."""
     bag = bag_of(view.image, predictor.card.generator, **predictor.card.generator_params)
     with timed("predict", **picture_name(view.image.sha256), **model_name(predictor.card)):
         prediction = predictor.predict(bag)
     verdict = judge(measure_for(bag.generator, view.image).numbers(), predictor, bag, prediction)
-    if candidates is None:
-        candidates = np.ones(len(prediction.label_space), dtype=bool)
     return Analysis(view, sample, bag, predictor, prediction, candidates, verdict, true_label)

@@ -9,6 +9,7 @@ from elimipl.explain import without_instances
 from elimipl.predictor import Prediction
 from ui.explore import sentences, texts
 from ui.explore.analysis import Analysis
+from ui.explore.bar_groups import bar_groups
 from ui.explore.candidates import switch_clicked
 from ui.explore.view_state import bag_key, removed_patches, set_removed
 from ui.figures.bars import bars_height, class_bars, outside_mass, three_bars
@@ -21,7 +22,7 @@ def show_answer(analysis: Analysis) -> None:
     """Answer and bars. With patches removed, the answer of those that stay, over ghosts of the one before."""
     removed = removed_patches(analysis)
     shown = without_instances(analysis.predictor, analysis.bag, removed) if removed else analysis.prediction
-    answer = Answer.of(analysis.predictor, shown, analysis.verdict)
+    answer = Answer.of(analysis.predictor, shown, analysis.verdict).read_at(analysis.view.scale)
     with st.container(key="answer", gap="xsmall"):
         _say(answer, shown, analysis)
         if removed:
@@ -42,6 +43,7 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
     lines = [sentences.possible(answer.label_set, labels, index)] if answer.label_set is not None else []
     lines += [answer.reliability] if answer.reliability is not None else []
     lines += [texts.scope_sentence(analysis.verdict)]
+    lines += [answer.scale.sentence] if answer.scale is not None and answer.scale.doubted else []
     truth = sentences.truth_sentence(labels, index, analysis.true_index)
     st.caption("  \n".join(escape(line) for line in [*lines, *truth]))
 
@@ -53,7 +55,8 @@ def _show_removed(analysis: Analysis, removed: tuple[int, ...]) -> None:
 
 
 def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bool) -> None:
-    palette, labels, candidates = current_palette(), analysis.labels, analysis.candidates
+    palette, labels = current_palette(), analysis.labels
+    groups = bar_groups(analysis, answer, palette)
     raw = bool(st.session_state.get("raw"))
     probabilities = shown.raw if raw else shown.probabilities
     whole = analysis.prediction.raw if raw else analysis.prediction.probabilities
@@ -63,11 +66,15 @@ def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bo
     words = [sentences.in_words(labels, index) for index in range(len(labels))]
     before = whole if ghosts else None
     charts.show(
-        class_bars(probabilities, labels, candidates, palette, analysis.true_index, before, grey, words),
+        class_bars(probabilities, labels, groups, palette, analysis.true_index, before, grey, words),
         key="class-bars",
-        alt=texts.bars_alt(labels.titles, probabilities),
-        on_click=partial(switch_clicked, "class-bars", labels, candidates),
+        alt=texts.bars_alt(labels.titles, probabilities, groups[0].title if len(groups) > 1 else "", groups[0].members),
+        on_click=partial(switch_clicked, "class-bars", analysis),
     )
+    if analysis.candidates is None:
+        st.caption(texts.NO_SET_HINT if answer.label_set is None else texts.OWN_SET_HINT)
+        return
+    candidates = analysis.candidates.members
     charts.show(
         three_bars(probabilities, candidates, palette, analysis.true_index, grey),
         key="figure-two",

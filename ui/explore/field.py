@@ -1,13 +1,17 @@
 """The field of view of a large picture: a click in the picture moves it, one line sets the scale."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from bag_generators import TissueImage
-from bag_generators.field import MICRONS, field_size, is_large
+from bag_generators.field import field_size, is_large
+from bag_generators.scale import ScaleDecision, decide_scale
 from ui.explore import sentences, texts
 from ui.explore.analysis import View
 from ui.explore.picture import Picture
 from ui.frame import choices
+from ui.frame.cached import scale_of
 
 
 def choose_field(picture: Picture) -> View:
@@ -15,9 +19,9 @@ def choose_field(picture: Picture) -> View:
     with st.container(horizontal=True, vertical_alignment="center", key="field"):
         said = st.container(width="stretch")
         with st.popover(texts.FIELD_HEADING, icon=":material/crop_free:"):
-            image = _at_scale(picture.image)
-            view = _part_of(image)
-        said.caption(sentences.field_line(view.image, view.x, view.y, is_part=view.whole is not None))
+            scale = _choose_scale(picture.image)
+            view = replace(_part_of(scale.apply_to(picture.image)), scale=scale)
+        said.caption(sentences.field_line(view, scale))
     return view
 
 
@@ -37,18 +41,13 @@ def move_to(x: float, y: float, size: int, image: TissueImage) -> None:
     st.session_state["y"] = max(0, min(image.height - size, round(y - size / 2)))
 
 
-def _at_scale(image: TissueImage) -> TissueImage:
-    """The picture with the scale of its file, or with the one a person sets; unknown stays unknown until then."""
-    known = image.microns_per_pixel
-    start = min(4.0, max(0.05, known or MICRONS))
-    microns = choices.number(
-        texts.SCALE_LABEL, 0.05, 4.0, start, f"microns_{known:g}" if known else "microns", 0.05, help=texts.SCALE_HELP
-    )
-    if known is not None and abs(microns - start) < 1e-9:
-        return image
-    if known is None and microns == MICRONS:
-        return image
-    return image.at_scale(microns, texts.SCALE_BY_HAND)
+def _choose_scale(image: TissueImage) -> ScaleDecision:
+    """The scale that a person sets, else the one decided on for every page and command."""
+    decided = scale_of(image)
+    start = min(4.0, max(0.05, round(decided.microns_per_pixel, 4)))
+    key = "microns" if decided.origin == "assumed" else f"microns_{start:.6g}"
+    microns = choices.number(texts.SCALE_LABEL, 0.05, 4.0, start, key, 0.05, help=texts.SCALE_HELP)
+    return decided if abs(microns - start) < 1e-9 else decide_scale(image, by_hand=microns)
 
 
 def _position(image: TissueImage, size: int) -> tuple[int, int]:

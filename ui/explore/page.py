@@ -12,9 +12,11 @@ from ui.explore.field import choose_field
 from ui.explore.map_panel import show_map
 from ui.explore.method import choose_generator, choose_model, fit_to_picture
 from ui.explore.picture import choose_picture
+from ui.explore.sentences import candidates_sentence
 from ui.explore.take_away import show_take_away
 from ui.explore.texts import CANDIDATES_HEADING
 from ui.explore.upload_link import show_waiting
+from ui.frame.markdown import escape
 from ui.frame.page import show_error, show_notes, start_page
 
 
@@ -52,9 +54,8 @@ def show_page() -> None:
     with candidates_place:
         said = st.container(width="stretch")
         with st.popover(CANDIDATES_HEADING, icon=":material/groups:"):
-            candidates, where_from = choose_candidates(analysis)
-        said.caption(where_from)
-    analysis = analysis.with_candidates(candidates)
+            analysis = analysis.with_candidates(choose_candidates(analysis))
+        said.caption(escape(candidates_sentence(analysis)))
 
     with map_place:
         show_map(analysis)

@@ -3,9 +3,12 @@
 import numpy as np
 
 from bag_generators import TissueImage
+from bag_generators.scale import ScaleDecision
 from elimipl.cards.card import Card
 from elimipl.labels import LabelSpace
 from elimipl.trust.one_bag import FlippingCurve
+from ui.explore import texts
+from ui.explore.analysis import Analysis, View
 from ui.explore.region import RegionNumbers
 from ui.explore.texts import SCALE_UNKNOWN
 from ui.figures.plain_text import plain
@@ -26,11 +29,11 @@ def in_words(labels: LabelSpace, index: int) -> str:
 
 
 def possible(label_set: tuple[str, ...], labels: LabelSpace, index: int) -> str:
-    """Which labels a set at 90 % holds; `index` is the class that was answered."""
+    """Which labels the model's set at 90 % holds; `index` is the class that was answered."""
     words = [in_words(labels, labels.index(name)) for name in label_set]
     if label_set == (labels.names[index],):
-        return "At 90 % coverage no other label is possible."
-    return f"One of these, at 90 % coverage: {', '.join(words)}."
+        return "The model's own 90 % set holds no other label."
+    return f"The model's own 90 % set: {', '.join(words)}."
 
 
 def would_say(words: str, probability: float) -> str:
@@ -80,12 +83,10 @@ def field_caption(size: int) -> str:
     return f"{EXPECTED_SCALE} Here that is a tile of {size} × {size} px. Click beside it in the picture to move it."
 
 
-def field_line(image: TissueImage, x: int, y: int, is_part: bool) -> str:
-    """One line below the picture: what the model sees and at which scale."""
-    seen = f"{image.width} × {image.height} px" + (f" at {x}, {y}; click beside it to move it" if is_part else "")
-    if image.microns_per_pixel is None:
-        return f"{seen} · {SCALE_UNKNOWN}"
-    return f"{seen} · {image.microns_per_pixel:.3g} µm per pixel ({image.scale_source})"
+def field_line(view: View, scale: ScaleDecision) -> str:
+    """What the model sees and at which scale, below the picture."""
+    moved = "" if view.whole is None else f" at {view.x}, {view.y}; click beside it to move it"
+    return f"{view.image.width} × {view.image.height} px{moved} · {scale.sentence}"
 
 
 def link_waits(digits: str) -> str:
@@ -108,9 +109,10 @@ def scale_sentence(image: TissueImage) -> str:
     return f"{image.microns_per_pixel:.3g} µm per pixel; source: {image.scale_source}."
 
 
-def crowd_assumed(name: str) -> str:
-    """Said of candidates for a picture whose label nobody knows."""
-    return f"Candidates: three simulated annotators who were shown {name}; nobody has labelled this picture."
+def candidates_sentence(analysis: Analysis) -> str:
+    """The candidate labels of the picture, and who named them."""
+    source = None if analysis.candidates is None else analysis.candidates.source
+    return texts.candidates_sentence(tuple(map(analysis.labels.title, analysis.candidate_names)), source)
 
 
 def vote_sentence(names: tuple[str, ...], shares: np.ndarray) -> str:

@@ -1,5 +1,7 @@
 """Every text of the Explore page but for those it shares with others (`ui.frame.texts`)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from elimipl.data.pictures import PHANTOMS
@@ -21,7 +23,11 @@ OUTLINE_LABEL = "Outline the instances"
 BAG_HEADING = "The bag as a table"
 
 GALLERY_OWN = "Yours in this visit"
-GALLERY_GROUPS = {"phantom": "Drawn: truth known, read by a model of drawings", "restained": "Real tissue, re-stained"}
+GALLERY_GROUPS = {
+    "real": "Real tissue, H&E",
+    "restained": "Real colon tissue, re-stained",
+    "phantom": "Drawings with known truth",
+}
 FORGET_LABEL = "Forget mine"
 FORGET_HELP = "Drops the pictures you brought to this visit from the server's memory."
 MORE_LABEL = "More real samples"
@@ -37,21 +43,28 @@ SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view
 LEFT_LABEL = "Left edge (px)"
 TOP_LABEL = "Top edge (px)"
 SCALE_UNKNOWN = "scale unknown, 0.5 µm per pixel assumed"
-SCALE_BY_HAND = "set on the page"
 OVERVIEW_HINT = "Click in the picture to move the field of view."
 
 CANDIDATES_HEADING = "Candidate labels"
 CANDIDATES_HELP = (
-    "What the crowd says the picture may show. The model answers without them; they tell candidate from non-candidate."
+    "What people find possible in the picture. The model answers without them; they tell candidate from non-candidate."
 )
-CANDIDATE_SOURCES = {"sample": "Sample", "crowd": "Crowd of three", "hand": "By hand"}
-ASSUMED_LABEL = "Label the annotators should be shown"
-ASSUMED_AS_PREDICTED = "what the model says"
-ASSUMED_HELP = "The true label of this picture is unknown; the simulated annotators need one to be unsure about."
+CANDIDATE_SOURCES = {"sample": "With the sample", "crowd": "Three simulated annotators", "hand": "By hand"}
+CANDIDATES_FROM = {
+    "sample": "that come with the sample, as annotators might name them (simulated)",
+    "crowd": "of three simulated annotators",
+    "hand": "ticked by hand",
+}
+CANDIDATE_GROUPS = {
+    "sample": ("candidate (simulated)", "non-candidate (simulated)"),
+    "crowd": ("candidate (simulated)", "non-candidate (simulated)"),
+    "hand": ("candidate", "non-candidate"),
+}
+OWN_SET_GROUPS = ("in the model's own 90 % set", "not in it")
+ANY_LABEL = "label"
+NO_CANDIDATES = "No candidate labels: nobody has ticked any for this picture."
+TICK_LABEL = "Tick what you find possible"
 CROWD_SEED_LABEL = "Seed of the simulated annotators"
-CROWD_SAID = "Candidates: what three simulated annotators said."
-HAND_SAID = "Candidates: set by hand."
-NO_CANDIDATE = "No label chosen: every label counts as a candidate."
 
 BARS_HEADING = "Class probabilities"
 RAW_LABEL = "Raw output of the network"
@@ -60,6 +73,8 @@ OUTSIDE_LABEL = "of the probability lies outside the candidate set."
 OUTSIDE_HELP = "What the model gives to labels that the candidate set rules out. ELIMIPL learns to keep it small."
 
 SWITCH_HINT = "Click a bar to switch its label between candidate and non-candidate."
+OWN_SET_HINT = "Bars are coloured by the model's own 90 % set. Click the bars of the labels that you find possible."
+NO_SET_HINT = "This model has no 90 % set of its own. Click the bars of the labels that you find possible."
 NO_ANSWER = "No answer"
 PUT_BACK = "Put all back"
 PATCHES_TAB, WHAT_IF_TAB, TRUST_TAB = "Patches", "What if", "Is the map right?"
@@ -128,6 +143,7 @@ CHECK_TITLES = {
     "distance": "likeness to the training pictures",
     "entropy": "certainty",
     "label_set": "possible labels",
+    "scale": "scale",
 }
 
 TAKE_AWAY_HEADING = "Take away"
@@ -160,9 +176,9 @@ def outlined_alt(instances: int) -> str:
     return f"The picture with its {instances} instances outlined."
 
 
-def recorded_candidates(names: list[str]) -> str:
-    """The candidate set that comes with a sample."""
-    return f"Recorded with the sample: {', '.join(names)}."
+def candidates_sentence(names: Sequence[str], source: str | None) -> str:
+    """The candidate labels, and who named them."""
+    return NO_CANDIDATES if source is None else f"Candidate labels {CANDIDATES_FROM[source]}: {', '.join(names)}."
 
 
 def overview_alt(width: int, height: int, classified: int) -> str:
@@ -171,10 +187,11 @@ def overview_alt(width: int, height: int, classified: int) -> str:
     return f"Overview of the picture, {width} by {height} pixels, with the field of view framed{classes}."
 
 
-def bars_alt(names: tuple[str, ...], probabilities: np.ndarray) -> str:
-    """Screen reader text of the class bars."""
+def bars_alt(names: tuple[str, ...], probabilities: np.ndarray, group: str, members: np.ndarray) -> str:
+    """Screen reader text of the class bars; `group` is what the `members` are called, nothing where all are alike."""
     shares = ", ".join(f"{name} {value:.0%}" for name, value in zip(names, probabilities, strict=True))
-    return f"Class probabilities: {shares}."
+    listed = ", ".join(name for name, member in zip(names, members, strict=True) if member)
+    return f"Class probabilities: {shares}." + (f" {group[:1].upper()}{group[1:]}: {listed}." if group else "")
 
 
 def three_bars_alt(probabilities: np.ndarray, candidates: np.ndarray, true_index: int | None) -> str:

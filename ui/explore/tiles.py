@@ -95,4 +95,4 @@ def _classify(
 
 
 def _map_key(image: TissueImage, size: int, predictor: Predictor) -> tuple[str, int, str]:
-    return image.sha256, size, predictor.card.sha256
+    return image.sha256, size, predictor.card.fingerprint

@@ -21,7 +21,7 @@ def show_trust_line(analysis: Analysis, view: ViewState) -> None:
 def show_flipping(analysis: Analysis) -> None:
     """What becomes of the answer while the patches the map names first are taken away, against random orders."""
     view = shown_now(analysis)
-    curve = _curve(bag_key(analysis), analysis.predictor.card.sha256, view.kind, view.class_index, analysis, view)
+    curve = _curve(bag_key(analysis), analysis.predictor.card.fingerprint, view.kind, view.class_index, analysis, view)
     name = analysis.labels.titles[_about(analysis, view)]
     charts.show(
         flipping_figure(curve, name, current_palette()), key="flipping", alt=sentences.flipping_alt(curve, name)

@@ -19,9 +19,10 @@ START_OPACITY = 0.75
 
 @dataclass(frozen=True)
 class ViewState:
-    """The map and how it is painted, what was taken out of the bag, and the candidate set.
+    """The map and how it is painted, and what was taken out of the bag.
 
-    It says all there is to say about one screen beside the analysis itself, which holds picture, field and model.
+    It says all there is to say about one screen beside the analysis itself, which holds picture, field, model and
+    candidates.
     """
 
     kind: str = MAPS[0]
@@ -40,7 +41,6 @@ class ViewState:
     raw: bool = False
     """Whether the bars show what the network gives instead of calibrated probabilities."""
     removed: tuple[int, ...] = ()
-    candidates: tuple[str, ...] = ()
 
 
 def shown_now(analysis: Analysis) -> ViewState:
@@ -60,7 +60,6 @@ def shown_now(analysis: Analysis) -> ViewState:
         region=drawn_region(analysis),
         raw=bool(state.get("raw", False)),
         removed=removed_patches(analysis),
-        candidates=tuple(analysis.labels.names[index] for index in np.flatnonzero(analysis.candidates)),
     )
 
 

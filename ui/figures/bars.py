@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,19 +17,28 @@ LONGEST_LINE = 30  # characters beside a bar
 PALE = 0.35  # opacity of the bars of an answer that is not given
 
 
+@dataclass(frozen=True, eq=False)
+class BarGroup:
+    """Bars of one colour: what they are called, and whose they are, (k,) bool."""
+
+    title: str
+    members: np.ndarray
+    colour: str
+
+
 def class_bars(
     probabilities: np.ndarray,
     labels: LabelSpace,
-    candidates: np.ndarray,
+    groups: Sequence[BarGroup],
     palette: Palette,
     true_index: int | None = None,
     before: np.ndarray | None = None,
     grey: bool = False,
     words: Sequence[str] = (),
 ) -> go.Figure:
-    """One bar per class, coloured by candidate / non-candidate; the true label is outlined, `before` is a ghost.
+    """One bar per class, coloured by its group; the true label is outlined, `before` is a ghost.
 
-    probabilities, candidates, before: (k,). Bars of an answer that is not given are `grey`: pale, but to be seen.
+    probabilities, before: (k,). Bars of an answer that is not given are `grey`: pale, but to be seen.
     `words` spell the classes out beside their bars; without them their titles stand there.
     """
     drawing = Drawing()
@@ -43,26 +53,22 @@ def class_bars(
             marker={"color": "rgba(0,0,0,0)", "line": {"color": palette.muted, "width": 1.5}},
             hovertemplate="%{y} before: %{x:.1%}<extra></extra>",
         )
-    groups = (
-        ("candidate", candidates, palette.candidate),
-        ("non-candidate", ~candidates, palette.non_candidate),
-    )
-    for group, members, colour in groups:
-        chosen = np.flatnonzero(members)
-        outlined = [palette.text if index == true_index else colour for index in chosen]
+    for group in groups:
+        chosen = np.flatnonzero(group.members)
+        outlined = [palette.text if index == true_index else group.colour for index in chosen]
         drawing.add_bar(
             x=probabilities[chosen],
             y=[names[index] for index in chosen],
             orientation="h",
-            name=group,
+            name=group.title,
             customdata=chosen,
-            marker={"color": colour, "opacity": pale, "line": {"color": outlined, "width": 3}},
+            marker={"color": group.colour, "opacity": pale, "line": {"color": outlined, "width": 3}},
             selected={"marker": {"opacity": pale}},
             unselected={"marker": {"opacity": pale}},
             text=[_percent(probabilities[index], index == true_index) for index in chosen],
             textposition="outside",
             cliponaxis=False,
-            hovertemplate="%{y} (" + group + "): %{x:.1%}<extra></extra>",
+            hovertemplate="%{y} (" + group.title + "): %{x:.1%}<extra></extra>",
         )
     drawing.update_layout(barmode="overlay", bargap=0.3)
     drawing.update_yaxes(categoryorder="array", categoryarray=names[::-1])

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import Bag, InputError, TissueImage, generate
+from bag_generators.scale import ScaleDecision, decide_scale
 from elimipl import explain
 from elimipl.cards.card import Card
 from elimipl.cards.files import card_paths, usable_models
@@ -27,9 +28,9 @@ def _models(stamps: tuple[tuple[str, int, int], ...]) -> tuple[tuple[Card, ...],
     return usable_models()
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Card: lambda card: card.sha256})
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Card: lambda card: card.fingerprint})
 def predictor(card: Card) -> Predictor:
-    """The shipped model of a card that was read already; a replaced model has another sha256 and is read anew."""
+    """The shipped model of a card that was read already; one whose card or weights have changed is read anew."""
     with timed("model", model=card.id):
         return Predictor.of_card(card)
 
@@ -48,6 +49,16 @@ def bag_of(image: TissueImage, generator: str, **params: object) -> Bag:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
+def _scale(sha256: str, _image: TissueImage) -> ScaleDecision:
+    return decide_scale(_image)
+
+
+def scale_of(image: TissueImage) -> ScaleDecision:
+    """The scale to read a picture at where no person sets it; nuclei are measured once."""
+    return decide_scale(image) if image.microns_per_pixel is not None else _scale(image.sha256, image)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
 def _explanation(features: str, model: str, kind: str, _predictor: Predictor, _bag: Bag) -> np.ndarray:
     scores: np.ndarray = getattr(explain, kind)(_predictor, _bag)
     scores.flags.writeable = False
@@ -57,4 +68,4 @@ def _explanation(features: str, model: str, kind: str, _predictor: Predictor, _b
 def explanation(kind: str, model: Predictor, bag: Bag) -> np.ndarray:
     """What the function of `elimipl.explain` called `kind` says of every instance and class, (n, k)."""
     features = hashlib.sha256(bag.features.data).hexdigest()
-    return _explanation(features, model.card.sha256, kind, model, bag)
+    return _explanation(features, model.card.fingerprint, kind, model, bag)

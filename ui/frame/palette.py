@@ -15,6 +15,9 @@ class Palette:
     outline: str
     veil: str
     """Lies below what stands on a picture; the colour of the page."""
+    in_set: str
+    """Labels in the model's own 90 % set; without a hue, for those stand for what people said."""
+    outside_set: str
     true: str = "#009E73"
     candidate: str = "#E69F00"
     non_candidate: str = "#6C8EAD"
@@ -23,8 +26,14 @@ class Palette:
     negative: str = "#4682B4"  # the paper's steelblue (70, 130, 180)
 
 
-LIGHT = Palette(text="#1F1B24", muted="#6B6475", grid="#E4DEE9", outline="#00204D", veil="rgba(255,255,255,0.75)")
-DARK = Palette(text="#EFEAF3", muted="#A79FB1", grid="#3A3244", outline="#00204D", veil="rgba(20,17,26,0.75)")
+LIGHT = Palette(
+    text="#1F1B24", muted="#6B6475", grid="#E4DEE9", outline="#00204D", veil="rgba(255,255,255,0.75)",
+    in_set="#4A4257", outside_set="#A59DB0",
+)  # fmt: skip
+DARK = Palette(
+    text="#EFEAF3", muted="#A79FB1", grid="#3A3244", outline="#00204D", veil="rgba(20,17,26,0.75)",
+    in_set="#DCD5E6", outside_set="#6F667D",
+)  # fmt: skip
 
 
 def current_palette() -> Palette:

@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from bag_generators import InputError
-from bag_generators.slide import Slide
+from bag_generators.scale import ScaleDecision
+from bag_generators.slide import Slide, at_decided_scale
 from elimipl.predictor import Predictor
 from elimipl.slides import MapStoppedError, SlideMap, map_slide
 from ui.frame.markdown import escape
@@ -29,7 +30,7 @@ def show_maps(chosen: Chosen, predictor: Predictor | None) -> tuple[Chosen, dict
     chosen = _with_scale(chosen)
     slide = chosen.slide
     st.caption(texts.facts(slide.width, slide.height, slide.microns_per_pixel))
-    for note in slide.notes if slide.microns_per_pixel is not None else ():
+    for note in slide.notes:
         st.info(note, icon=":material/info:")
     mine = server_jobs().of(visitor())
     going = next((job for job in mine if not job.progress.is_over), None)
@@ -37,7 +38,7 @@ def show_maps(chosen: Chosen, predictor: Predictor | None) -> tuple[Chosen, dict
         st.fragment(_show_progress, run_every=POLL_SECONDS)(going)
     elif predictor is None:
         st.caption(texts.NO_MODEL)
-    elif slide.microns_per_pixel is not None:
+    else:
         _offer_start(chosen, predictor)
     _show_end(mine)
     return chosen, maps_of(chosen, mine)
@@ -62,14 +63,21 @@ def maps_of(chosen: Chosen, jobs: list[Job[SlideMap]]) -> dict[str, SlideMap]:
 
 
 def _with_scale(chosen: Chosen) -> Chosen:
-    """The slide with the scale that a person gives where the file has none."""
+    """The slide with its scale: where the file has none, the one a person gives, else the one by its nuclei."""
     if chosen.slide.microns_per_pixel is not None:
         return chosen
-    st.warning(texts.NO_SCALE, icon=":material/straighten:")
+    place = st.empty()
     microns = st.number_input(
         texts.SCALE_LABEL, 0.05, 20.0, None, 0.05, help=texts.SCALE_HELP, key=f"slide_scale_{chosen.id}", width=260
     )
-    return chosen if microns is None else replace(chosen, slide=chosen.slide.with_scale(microns))
+    slide, scale = _scaled(chosen.id, microns, chosen.slide)
+    place.info(scale.sentence, icon=":material/straighten:")
+    return replace(chosen, slide=slide)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _scaled(slide_id: str, microns: float | None, _slide: Slide) -> tuple[Slide, ScaleDecision]:
+    return at_decided_scale(_slide, microns)
 
 
 def _offer_start(chosen: Chosen, predictor: Predictor) -> None:
@@ -104,7 +112,7 @@ def mapping(slide: Slide, predictor: Predictor, folder: Path) -> Work[SlideMap]:
 
 def _folder(chosen: Chosen, predictor: Predictor) -> Path:
     """Where the finished rows of one visitor's map are kept while it is made."""
-    what = (visitor(), chosen.id, chosen.slide.microns_per_pixel, predictor.card.sha256)
+    what = (visitor(), chosen.id, chosen.slide.microns_per_pixel, predictor.card.fingerprint)
     return work_folder() / "maps" / hashlib.sha256(repr(what).encode()).hexdigest()[:32]
 
 

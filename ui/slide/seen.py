@@ -1,12 +1,12 @@
 """The viewer with what belongs to it: the maps to choose, the field that is opened, the regions that are drawn."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from bag_generators import InputError, TissueImage
+from bag_generators.scale import ESTIMATED
 from elimipl.slides import SlideMap
 from ui.frame.download import download_button
 from ui.frame.handover import open_in_explore
@@ -131,6 +131,7 @@ def field_image(chosen: Chosen, sent: Any) -> tuple[TissueImage, int, int]:
     side = min(_field_side(slide.microns_per_pixel), slide.width, slide.height)
     pixels = max(1, round(side * FIELD / _field_side(slide.microns_per_pixel)))
     image = TissueImage.from_array(slide.pixels(x, y, side, side, (pixels, pixels)))
-    if slide.microns_per_pixel is None:
+    if slide.scale_origin == "assumed":
         return image, x, y
-    return replace(image, microns_per_pixel=FIELD_MICRONS, scale_source=texts.SCALE_SOURCE), x, y
+    source = ESTIMATED if slide.scale_origin == "estimated" else texts.SCALE_SOURCE
+    return image.at_scale(FIELD_MICRONS, source), x, y

@@ -34,7 +34,6 @@ NOTHING_YET = (
 DEMO_LABEL = "Make a demo slide"
 DEMO_BUSY = "Drawing the demo slide…"
 
-NO_SCALE = "Areas need a scale, and mapping too: give the size of a pixel."
 SCALE_LABEL = "Micrometres per pixel"
 SCALE_HELP = f"As the scanner's settings say it: about 0.25 for 40×, 0.5 for 20×. {EXPECTED_SCALE}"
 

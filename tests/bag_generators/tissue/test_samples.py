@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bag_generators import GENERATORS, InputError, generate
+from bag_generators import GENERATORS, InputError, generate, load
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from bag_generators.tissue.samples import SAMPLES_FOLDER, Sample, list_samples
 
@@ -40,7 +40,7 @@ def test_every_sample_loads_and_says_what_it_is(sample):
     assert min(image.height, image.width) >= 224
     assert image.sha256 == sample.sha256
     assert image.notes == ()  # nothing had to be converted
-    assert ("(re-stained)" if sample.kind == "restained" else "(phantom)") in sample.title
+    assert {"restained": "(re-stained)", "phantom": "(phantom)", "real": ""}[sample.kind] in sample.title
     assert sample.credit
     assert sample.licence
 
@@ -74,6 +74,12 @@ def test_a_shipped_phantom_is_the_one_that_is_drawn(sample):
 def test_the_candidates_of_a_phantom_hold_its_label_and_leave_something_out(sample):
     assert sample.label in sample.candidates
     assert set(sample.candidates) < set(PHANTOM_KINDS)
+
+
+def test_real_tissue_comes_first_and_drawings_last_and_files_say_the_scale_that_is_known():
+    assert list(dict.fromkeys(sample.kind for sample in SAMPLES)) == ["real", "restained", "phantom"]
+    for sample in SAMPLES:
+        assert load(sample.folder / sample.file).microns_per_pixel == sample.microns_per_pixel
 
 
 @by_id(RESTAINED)

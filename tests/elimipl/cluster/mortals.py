@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import psutil
 from bag_generators.errors import InputError
 from bag_generators.generator import Generator
 from bag_generators.regions import BoxRegions
+from elimipl.slides.store import RowStore
 
 
 def scaled(factor: int, task: int) -> int:
@@ -41,6 +43,19 @@ def always_kills_on_one(task: int) -> int:
     if task == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     return task
+
+
+def dies_after_a_row(marker: Path) -> None:
+    """From now on the first of the workers that has kept a row of a map is killed."""
+    keep = RowStore.save
+
+    def keep_and_die(store: RowStore, *row: object) -> None:
+        keep(store, *row)
+        with suppress(FileExistsError):
+            marker.touch(exist_ok=False)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    RowStore.save = keep_and_die
 
 
 def worker_above() -> int:

@@ -12,6 +12,7 @@ from bag_generators.errors import InputError
 from elimipl.cluster import engine
 from elimipl.cluster.engine import LostTaskError, connected, local_cluster, on_cluster
 from tests.elimipl.cluster import mortals
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -61,6 +62,7 @@ def test_a_task_that_always_kills_its_worker_is_lost_alone(client):
 def test_a_worker_that_comes_back_late_is_not_given_up(monkeypatch, tmp_path):
     """A new process takes longer than Dask would wait for it here."""
     monkeypatch.setattr(engine, "_SECONDS_BETWEEN_LOOKS", 1)
+    monkeypatch.setattr(engine, "_LOOKS_WITHOUT_WORKERS", round(PATIENCE))
     impatient = dask.config.set({"distributed.deploy.lost-worker-timeout": "10 ms"})
     with impatient, local_cluster(1) as cluster, connected(cluster.scheduler_address) as client:
         answers = list(on_cluster(client, mortals.kills_once, range(3), shared=(tmp_path / "killed",)))

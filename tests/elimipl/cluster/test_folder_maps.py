@@ -1,14 +1,11 @@
 """A folder of slides on a cluster: the maps of one machine, also when a worker is killed in the middle of one."""
 
-import os
-import signal
-import threading
-import time
-
 import pytest
 
+from elimipl.cluster.engine import connected
 from elimipl.slides import SlideMap
 from scripts.phantom_slide import PhantomSlide
+from tests.elimipl.cluster import mortals
 from tests.elimipl.commands.command_line import run
 from tests.elimipl.slides.kinds import LAYOUT
 from tests.elimipl.slides.test_mapping import same
@@ -23,26 +20,15 @@ def slides(tmp_path):
 
 
 def test_the_same_maps_though_a_worker_is_killed(forgiving, slides, tmp_path, capsys):
-    killed = []
-
-    def kill_when_a_row_is_done() -> None:
-        while not list((tmp_path / "there").glob("a.tif/unfinished/row-*")):
-            time.sleep(0.01)
-        at_work = {address for address, worker in forgiving.scheduler.workers.items() if worker.processing}
-        for nanny in forgiving.workers.values():
-            if nanny.worker_address in at_work:
-                killed.append(nanny.process.pid)
-                os.kill(nanny.process.pid, signal.SIGKILL)
-
-    killer = threading.Thread(target=kill_when_a_row_is_done, daemon=True)
-    killer.start()
+    killed = tmp_path / "killed"
+    with connected(forgiving.scheduler_address) as client:
+        client.run(mortals.dies_after_a_row, killed)
     said = {}
     for out, where in (("there", ["--scheduler", forgiving.scheduler_address]), ("here", ["--workers", 1])):
         arguments = ["map", slides, "--model", "tissue7-row-elimipl", "--out", tmp_path / out, "--quiet", *where]
         assert run(*arguments) == 0
         said[out] = sorted(line.rpartition(" (")[0] or line for line in capsys.readouterr().out.splitlines())
-    killer.join(10)
-    assert len(killed) == 1
+    assert killed.exists()
     assert said["there"] == said["here"]
     assert same(SlideMap.read(tmp_path / "there" / "a.tif"), SlideMap.read(tmp_path / "here" / "a.tif"))
     assert "1 have a map" in (tmp_path / "there" / "summary.md").read_text(encoding="utf-8")

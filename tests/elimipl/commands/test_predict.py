@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bag_generators import generate, load
 from bag_generators.__main__ import main as make_bags
+from bag_generators.scale import decide_scale
 from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import list_samples
 from elimipl.answer import answer
@@ -23,7 +24,7 @@ def test_predict_checks_a_picture_as_the_pages_do(capsys):
     for file, text in zip(files, capsys.readouterr().out.splitlines(), strict=True):
         line, image = json.loads(text), load(file)
         bag = generate("row", image)
-        expected = answer(measure(image).numbers(), predictor, bag, predictor.predict(bag))
+        expected = answer(measure(image).numbers(), predictor, bag, predictor.predict(bag)).read_at(decide_scale(image))
         assert {name: line[name] for name in expected.to_dict()} == expected.to_dict()
         assert {"size", "tissue", "blur", "colour", "distance", "entropy"} <= {one["name"] for one in line["checks"]}
         assert line["in_scope"] is (file.stem == "restained-crypt")  # pure colours alone are no fault, a drawing is
@@ -41,6 +42,29 @@ def test_predict_in_sentences(toy_folder, tiles, tmp_path, capsys):
     assert any(line.startswith("  Not checked") for line in said)
     assert said[-2] == str(files[1])
     assert said[-1].startswith("  This is not an image")
+
+
+def test_predict_reads_the_whole_picture_and_says_the_scale(capsys):
+    samples = {sample.id: sample for sample in list_samples()}
+    section = samples["restained-section"]
+    file, predictor = section.folder / section.file, Predictor.load("tissue7-deep-elimipl")
+    assert run("predict", "--model", predictor.card.id, "--quiet", file) == 0
+    assert run("predict", "--model", predictor.card.id, "--quiet", "--microns-per-pixel", "0.25", file) == 0
+    lines = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
+    assert [(line["scale"]["microns_per_pixel"], line["scale"]["origin"]) for line in lines] == [
+        (0.5, "assumed"),
+        (0.25, "by hand"),
+    ]
+    for line, image in zip(lines, (load(file), load(file).at_scale(0.25, "test")), strict=True):
+        prediction = predictor.predict(generate("deep", image))
+        assert list(line["probabilities"].values()) == prediction.probabilities.tolist()
+
+
+def test_predict_refuses_a_scale_that_no_pixel_has(capsys):
+    sample = list_samples()[0]
+    file = sample.folder / sample.file
+    assert run("predict", "--model", "tissue7-row-elimipl", "--quiet", "--microns-per-pixel", "-1", file) == 2
+    assert "can't be -1 µm large" in capsys.readouterr().err
 
 
 def test_predict_survives_a_name_that_is_no_text(toy_folder, tiles, tmp_path):

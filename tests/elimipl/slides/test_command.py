@@ -72,7 +72,6 @@ def test_ctrl_c_says_how_to_go_on(kinds_slide_file, arguments, capsys, monkeypat
     ("microns", "given", "said"),
     [
         (10, [], "10 µm per pixel; the models need 0.5"),
-        (353, [], "does not say how large its pixels are"),
         (0.5, ["--microns-per-pixel", "0"], "can't be 0 µm large"),
         (0.5, ["--workers", "0"], "0 workers can't do anything"),
     ],
@@ -84,6 +83,14 @@ def test_a_slide_that_can_not_be_mapped_leaves_nothing(microns, given, said, arg
     assert said in told
     assert is_one_sentence_or_two(told)
     assert not list((tmp_path / "map").glob("*")) or not (tmp_path / "map" / "map.json").exists()
+
+
+def test_a_slide_that_does_not_say_its_scale_is_mapped_and_the_scale_is_said(arguments, tmp_path, capsys):
+    PhantomSlide(LAYOUT[:2], 353).write(tmp_path / "slide.tif")
+    assert run("map", tmp_path / "slide.tif", *arguments, "--quiet") == 0
+    about = SlideMap.read(tmp_path / "map").about
+    assert (about.microns_per_pixel, about.scale_origin) == (0.5, "assumed")
+    assert "by its nuclei it is about" in capsys.readouterr().err
 
 
 def test_a_scale_that_a_person_knows_is_taken(arguments, tmp_path, capsys):

@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 
 from bag_generators import InputError
+from tests.support.waiting import PATIENCE
 from tests.ui.classroom.a_class import HERE, OUTCOME, TEACHER, opened
 from ui.classroom import worker
 from ui.classroom.learning import StoppedError
@@ -59,7 +60,7 @@ def test_the_next_server_knows_of_a_training_and_forgets_it_with_its_result(path
 
     monkeypatch.setattr(worker, "learn", lambda task, tell: OUTCOME)
     store, again = begun(path, tries=2)
-    again.join(60)
+    again.join(PATIENCE)
     session = store.session_of(TEACHER)
     assert session.training is None
     assert read_outcome(session.outcome).fits == OUTCOME.fits
@@ -70,14 +71,14 @@ def test_what_the_teacher_stopped_is_not_begun_again(path, monkeypatch):
     _, run = begun(path)
     assert training_in(path) == BegunTraining("row", 1)
     run.stop()
-    run.join(60)
+    run.join(PATIENCE)
     assert training_in(path) is None
 
 
 def test_what_failed_or_never_stood_in_line_is_not_begun_again(path, monkeypatch):
     monkeypatch.setattr(worker, "learn", lambda task, tell: 1 / 0)
     _, run = begun(path)
-    run.join(60)
+    run.join(PATIENCE)
     assert run.error is not None
     assert training_in(path) is None
     monkeypatch.setattr(worker, "SERVER_LINE", Turns(most=0))
@@ -91,7 +92,7 @@ def test_a_class_that_is_deleted_meanwhile_ends_its_training_quietly(path, monke
     store, run = begun(path)
     store.delete(store.session_of(TEACHER).id, TEACHER)
     run.stop()
-    run.join(60)
+    run.join(PATIENCE)
     assert (run.running, run.error) == (False, None)
 
 

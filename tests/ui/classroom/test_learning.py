@@ -11,6 +11,7 @@ import pytest
 from bag_generators import InputError
 from elimipl.dataset import BagDataset
 from elimipl.labels import TISSUE7, LabelSpace
+from tests.support.waiting import PATIENCE
 from tests.ui.classroom.a_class import OUTCOME, small_pictures
 from ui.classroom import learning, worker
 from ui.classroom.exports import class_bag_file, class_json, votes_csv
@@ -110,7 +111,7 @@ def test_a_run_keeps_its_outcome_or_says_why_not(monkeypatch):
     monkeypatch.setattr(worker, "learn", quick_learn)
     kept, given_up = [], []
     run = ClassTraining(task_of(), "teacher", kept.append, lambda: given_up.append("kept"))
-    run.join(60)
+    run.join(PATIENCE)
     assert (len(kept), run.error, run.share) == (1, None, 1.0)
     assert kept[0].seconds > 0
 
@@ -118,10 +119,10 @@ def test_a_run_keeps_its_outcome_or_says_why_not(monkeypatch):
         raise InputError("This class is over.", "Ask for a new one.")
 
     refused = ClassTraining(task_of(), "teacher", refuse, lambda: given_up.append("refused"))
-    refused.join(60)
+    refused.join(PATIENCE)
     assert "This class is over" in str(refused.error)
     broken = ClassTraining(task_of(), "teacher", lambda outcome: 1 / 0, lambda: given_up.append("broken"))
-    broken.join(60)
+    broken.join(PATIENCE)
     assert "a fault of the program" in str(broken.error)
     assert given_up == ["refused", "broken"]
 
@@ -135,11 +136,11 @@ def test_a_run_stands_in_the_line_of_all_trainings_and_stops_there(monkeypatch):
     run = ClassTraining(task_of(), "teacher", kept.append, lambda: given_up.append("stopped"))
     assert run.place == (1, 1)
     run.stop()
-    run.join(60)
+    run.join(PATIENCE)
     assert (kept, run.error, run.running) == ([], None, False)
     again = ClassTraining(task_of(), "teacher", kept.append, lambda: given_up.append("again"))
     line.leave(others)
-    again.join(60)
+    again.join(PATIENCE)
     assert (len(kept), given_up) == (1, ["stopped"])
 
 

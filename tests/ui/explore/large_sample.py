@@ -6,7 +6,7 @@ import numpy as np
 
 from bag_generators.tissue.samples import Sample, list_samples
 from elimipl.predictor import Predictor
-from ui.explore.analysis import Analysis, View, analyse
+from ui.explore.analysis import Analysis, CandidateSet, View, analyse
 
 SAMPLES = {sample.id: sample for sample in list_samples()}
 
@@ -20,4 +20,4 @@ def analysis_of(generator: str, x: int = 30, y: int = 70) -> Analysis:
     whole = SAMPLES["restained-section"].load().at_scale(0.5, "PNG resolution (pHYs)")
     predictor = Predictor.load(f"tissue7-{generator}-elimipl")
     candidates = np.array([True, False, False, True, True, False, True])
-    return analyse(View(whole.tile(x, y, 224), x, y, whole), None, predictor, candidates)
+    return analyse(View(whole.tile(x, y, 224), x, y, whole), None, predictor, CandidateSet(candidates, "hand"))

@@ -20,7 +20,7 @@ from elimipl.cards.limits import Limits
 from elimipl.commands import main
 from elimipl.predictor import Predictor
 from tests.ui.explore.large_sample import SAMPLES, analysis_of, file_of
-from ui.explore.analysis import Analysis, View, analyse
+from ui.explore.analysis import Analysis, CandidateSet, View, analyse
 from ui.explore.exports import caption
 from ui.explore.exports.geojson import geojson
 from ui.explore.exports.instances_csv import instances_csv
@@ -30,8 +30,9 @@ from ui.explore.exports.report import html_report
 from ui.explore.maps import is_even
 from ui.explore.texts import scope_sentence
 from ui.explore.view_state import ViewState
+from ui.frame.palette import LIGHT
 
-SHOWN = ViewState(kind="contribution", opacity=0.6, threshold=0.2, removed=(0, 2), candidates=("TUM",))
+SHOWN = ViewState(kind="contribution", opacity=0.6, threshold=0.2, removed=(0, 2))
 
 
 @pytest.fixture(scope="module", params=list(GENERATORS))
@@ -102,7 +103,7 @@ def test_the_json_names_everything_needed_to_get_the_result_again(analysis):
     assert told["model"]["sha256"] == analysis.predictor.card.sha256
     assert told["bag"]["params"] == dict(analysis.bag.params)
     assert told["bag"]["removed"] == [0, 2]
-    assert told["candidates"] == ["DEB", "MUS", "NORM", "TUM"]
+    assert (told["candidates"], told["candidates_from"]) == (["DEB", "MUS", "NORM", "TUM"], "ticked by hand")
     assert told["map"]["kind"] == "contribution"
     assert sum(told["prediction"]["probabilities"].values()) == pytest.approx(1)
     assert told["without_removed"] != told["prediction"]
@@ -148,7 +149,7 @@ def test_an_answer_that_counts_is_said_with_its_set_and_its_reliability():
     assert not answer.declined
     assert caption.headline(analysis, ViewState()).endswith(f", {answer.probability:.0%}")
     said = caption.answer_sentences(analysis, ViewState())
-    assert "at 90 % coverage" in said[0].lower()
+    assert "the model's own 90 % set" in said[0].lower()
     assert answer.reliability in said
     assert painted_png(analysis, ViewState())
 
@@ -233,6 +234,34 @@ def test_the_json_says_what_was_checked(analysis):
     names = [item["name"] for item in told["checks"]]
     assert names[:6] == ["size", "tissue", "blur", "colour", "distance", "entropy"]
     assert told["trained_on"] == "tissue tiles"
+
+
+def test_no_file_says_that_somebody_named_candidates_where_nobody_did():
+    analysis = analysis_of("row").with_candidates(None)
+    told, report = json.loads(provenance_json(analysis, SHOWN)), html_report(analysis, SHOWN)
+    assert (told["candidates"], told["candidates_from"]) == ([], None)
+    said = " ".join(caption.all_sentences(analysis, SHOWN))
+    for words in (said, report):
+        assert "No candidate labels: nobody has ticked any" in words
+        assert "Candidate labels" not in words
+        assert "annotator" not in words
+    assert "in the model&#39;s own 90 % set" in report
+    assert LIGHT.in_set in report
+    assert LIGHT.candidate not in report.partition("<body>")[2]
+    assert "candidate" not in instances_csv(analysis, SHOWN)
+
+
+@pytest.mark.parametrize(("source", "words"), [("crowd", "simulated"), ("sample", "simulated"), ("hand", "by hand")])
+def test_every_file_says_who_named_the_candidates(source, words):
+    analysis = analysis_of("row")
+    analysis = analysis.with_candidates(CandidateSet(analysis.candidates.members, source))
+    assert words in json.loads(provenance_json(analysis, SHOWN))["candidates_from"]
+    (said,) = [line for line in caption.all_sentences(analysis, SHOWN) if line.startswith("Candidate labels")]
+    assert words in said
+    assert said.endswith(": DEB, MUS, NORM, TUM.")
+    report = html_report(analysis, SHOWN)
+    assert said in report
+    assert ("candidate (simulated)" in report) == (words == "simulated")
 
 
 def test_a_model_without_limits_says_not_checked():

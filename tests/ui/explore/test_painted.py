@@ -14,7 +14,7 @@ from ui.explore.exports import caption
 from ui.explore.exports.painted import GAP, LINE, magnification, painted_panels, painted_png
 from ui.explore.exports.provenance import provenance
 from ui.explore.exports.report import html_report
-from ui.explore.maps import layers_of, region_mask
+from ui.explore.maps import layers_of, region_mask, vote_codes
 from ui.explore.region import region_numbers
 from ui.explore.view_state import BESIDE_ORIGINAL, MAPS, TWO_CLASSES, ViewState
 from ui.figures.map_layer import blended
@@ -41,7 +41,14 @@ def test_the_png_is_painted_as_the_page_is_set(kind):
         ViewState(kind=kind, class_index=2, opacity=0.9, threshold=0.3, colours="Yellow"),
     ):
         expected = blended(analysis.image.pixels, layers_of(analysis, view), view.opacity)
-        np.testing.assert_array_equal(shown_part(painted_png(analysis, view), analysis), expected)
+        painted = shown_part(painted_png(analysis, view), analysis)
+        if kind == "vote":
+            codes = vote_codes(analysis.bag, analysis.every_score("single"), analysis.labels, view.threshold)
+            changed = (painted != expected).any(axis=2)
+            assert all(changed[int(y) - 4 : int(y) + 5, int(x) - 4 : int(x) + 5].any() for x, y, _ in codes)
+            assert {code for _, _, code in codes} <= set(analysis.labels.codes)
+        else:
+            np.testing.assert_array_equal(painted, expected)
     hidden = shown_part(painted_png(analysis, ViewState(kind=kind, hidden=True)), analysis)
     np.testing.assert_array_equal(hidden, analysis.image.pixels)
 
@@ -113,6 +120,6 @@ def test_removed_patches_are_crossed_out_in_the_png_and_named():
     outside = changed.copy()
     outside[max(0, y0 - 2) : y1 + 2, max(0, x0 - 2) : x1 + 2] = False
     assert not outside.any()
-    said = " ".join(caption.all_sentences(analysis, ViewState(removed=(3,), candidates=("TUM",))))
+    said = " ".join(caption.all_sentences(analysis, ViewState(removed=(3,))))
     assert "1 of 25 patches were removed (crossed out): 3." in said
-    assert "Candidate labels: TUM." in said
+    assert "Candidate labels ticked by hand: DEB, MUS, NORM, TUM." in said

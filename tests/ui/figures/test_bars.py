@@ -4,11 +4,18 @@ import numpy as np
 import pytest
 
 from elimipl.labels import TISSUE7
-from ui.figures.bars import class_bars, outside_mass, three_bars
+from ui.figures.bars import BarGroup, class_bars, outside_mass, three_bars
 from ui.frame.palette import DARK, LIGHT
 
 PROBABILITIES = np.array([0.05, 0.1, 0.15, 0.2, 0.25, 0.2, 0.05])
 CANDIDATES = np.array([True, False, False, False, True, False, True])
+
+
+def groups(palette=LIGHT):
+    return (
+        BarGroup("candidate", CANDIDATES, palette.candidate),
+        BarGroup("non-candidate", ~CANDIDATES, palette.non_candidate),
+    )
 
 
 def bars(figure, name):
@@ -17,7 +24,7 @@ def bars(figure, name):
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_every_class_has_one_bar_in_the_colour_of_its_group(palette):
-    figure = class_bars(PROBABILITIES, TISSUE7, CANDIDATES, palette, true_index=4)
+    figure = class_bars(PROBABILITIES, TISSUE7, groups(palette), palette, true_index=4)
     shown = {
         name: value
         for group in ("candidate", "non-candidate")
@@ -32,21 +39,21 @@ def test_every_class_has_one_bar_in_the_colour_of_its_group(palette):
 
 def test_classes_are_spelled_out_beside_their_bars_in_lines_that_fit():
     words = [f"{name} <i>in many words that go on and on</i>" for name in TISSUE7.names]
-    axis = class_bars(PROBABILITIES, TISSUE7, CANDIDATES, LIGHT, words=words).layout.yaxis
+    axis = class_bars(PROBABILITIES, TISSUE7, groups(), LIGHT, words=words).layout.yaxis
     assert list(axis.tickvals) == list(TISSUE7.names)
     assert axis.ticktext[0].startswith("DEB &lt;i&gt;in")
     assert max(len(line.replace("&lt;", "<").replace("&gt;", ">")) for line in axis.ticktext[0].split("<br>")) <= 30
 
 
 def test_only_the_true_label_is_outlined():
-    candidate = bars(class_bars(PROBABILITIES, TISSUE7, CANDIDATES, LIGHT, true_index=4), "candidate")
+    candidate = bars(class_bars(PROBABILITIES, TISSUE7, groups(), LIGHT, true_index=4), "candidate")
     outlined = [name for name, line in zip(candidate.y, candidate.marker.line.color, strict=True) if line == LIGHT.text]
     assert outlined == ["NORM"]
 
 
 def test_ghost_bars_show_the_answer_before():
     before = np.full(7, 1 / 7)
-    figure = class_bars(PROBABILITIES, TISSUE7, CANDIDATES, LIGHT, before=before)
+    figure = class_bars(PROBABILITIES, TISSUE7, groups(), LIGHT, before=before)
     np.testing.assert_allclose(bars(figure, "before").x, before)
 
 

@@ -12,7 +12,7 @@ from tests.ui.explore.large_sample import analysis_of
 from ui.explore.figures.map_figure import map_figure
 from ui.explore.maps import map_scores
 from ui.explore.view_state import MAPS, ViewState, panels_for
-from ui.figures.bars import class_bars, three_bars
+from ui.figures.bars import BarGroup, class_bars, three_bars
 from ui.figures.drawing import Drawing
 from ui.figures.instances import instance_bars, score_histogram
 from ui.frame.palette import DARK, LIGHT
@@ -56,7 +56,8 @@ def test_what_is_none_is_not_set():
 def test_bars(palette, truth):
     words = [f"class {name} in so many words that they take two lines" for name in TISSUE7.names]
     for grey, before, spelled in itertools.product((False, True), (None, PROBABILITIES), ((), words)):
-        check(class_bars(PROBABILITIES, TISSUE7, CANDIDATES, palette, truth, before, grey, spelled))
+        groups = [BarGroup("in", CANDIDATES, palette.in_set), BarGroup("out", ~CANDIDATES, palette.outside_set)]
+        check(class_bars(PROBABILITIES, TISSUE7, groups, palette, truth, before, grey, spelled))
     for candidates in (CANDIDATES, np.ones(7, dtype=bool)):
         check(three_bars(PROBABILITIES, candidates, palette, truth))
 

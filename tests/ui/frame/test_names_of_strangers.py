@@ -23,9 +23,10 @@ from elimipl.predictor import Predictor
 from scripts.bad_inputs.names import NASTY_NAMES
 from ui.batch.rows import BatchRow, shown_name
 from ui.batch.tables import batch_csv, batch_json
-from ui.explore.analysis import Analysis, View, analyse
+from ui.explore.analysis import Analysis, CandidateSet, View, analyse
+from ui.explore.bar_groups import bar_groups
 from ui.explore.exports.geojson import geojson
-from ui.explore.exports.provenance import provenance_json
+from ui.explore.exports.provenance import provenance_json, shown_answer
 from ui.explore.exports.report import html_report
 from ui.explore.figures.tissue_map import MapTile, overview_figure
 from ui.explore.maps import share_layer
@@ -60,7 +61,7 @@ def model() -> Predictor:
 def analysis(model) -> Analysis:
     image = next(sample for sample in list_samples() if sample.id == "phantom-deb").load()
     image = TissueImage(image.pixels, image.sha256, ("<script>alert(1)</script>",))
-    return analyse(View(image), None, model, np.array([True, False] * 3 + [True]))
+    return analyse(View(image), None, model, CandidateSet(np.array([True, False] * 3 + [True]), "hand"))
 
 
 @pytest.fixture(scope="module")
@@ -158,14 +159,15 @@ def texts(values) -> list[str]:
 
 
 def test_no_figure_takes_a_name_for_markup(analysis):
-    probabilities, candidates = analysis.prediction.probabilities, analysis.candidates
+    probabilities = analysis.prediction.probabilities
+    groups = bar_groups(analysis, shown_answer(analysis, ViewState()), LIGHT)
     titled = picture_figure(analysis.image)
     for name in CLASSES:
         share_layer(analysis.bag, analysis.prediction.attention, name, "Teal").add_to(titled, 0.6)
         add_click_targets(titled, analysis.bag, analysis.prediction.attention, LIGHT, name)
     tiles = [MapTile(0, 64 * i, i, 0.5) for i in range(7)]
     figures = [
-        class_bars(probabilities, NASTY, candidates, LIGHT, before=probabilities),
+        class_bars(probabilities, NASTY, groups, LIGHT, before=probabilities),
         weight_bars(np.eye(7), np.ones((7, 7), bool), np.arange(7), NASTY, LIGHT),
         overview_figure(analysis.image, None, 64, LIGHT, tiles, NASTY),
         titled,
@@ -198,12 +200,11 @@ def test_explore_shows_a_model_with_such_classes(model):
     page.session_state["trained_models"] = {"mine": model}
     page.session_state["model_origin"] = "trained"
     page.session_state["generator"] = "row"
-    page.session_state["candidates_from"] = "hand"
     page.run()
     assert not page.exception
-    pills = page.pills(key="candidates_nasty")
+    pills = next(item for item in page.pills if str(item.key).startswith("candidates_nasty_"))
     assert pills.options == [option_text(name) for name in CLASSES]
-    page.segmented_control(key="candidates_from").set_value("crowd").run()
+    pills.set_value(list(CLASSES)).run()
     assert not page.exception
     shown = [item.value for item in (*page.markdown, *page.caption, *page.subheader, *page.warning, *page.info)]
     assert [text for text in shown if "<img" in text.replace("\\<", "") or "![p]" in text] == []

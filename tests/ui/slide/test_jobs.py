@@ -5,10 +5,9 @@ import threading
 import pytest
 
 from bag_generators import InputError
+from tests.support.waiting import PATIENCE, wait_until
 from ui.slide import jobs as jobs_module
 from ui.slide.jobs import DONE, FAILED, RUNNING, STOPPED, WAITING, Jobs
-
-SECONDS = 20  # far longer than anything here takes
 
 
 @pytest.fixture
@@ -26,11 +25,7 @@ def until_stopped(tell, should_stop):
 
 
 def wait_for(job, state):
-    for _ in range(100 * SECONDS):
-        if job.progress.state == state:
-            return
-        threading.Event().wait(0.01)
-    raise AssertionError(job.progress)
+    wait_until(lambda: job.progress.state == state)
 
 
 def test_a_job_tells_how_far_it_is_and_keeps_what_comes_out(jobs):
@@ -39,7 +34,7 @@ def test_a_job_tells_how_far_it_is_and_keeps_what_comes_out(jobs):
         return "map"
 
     job = jobs.start("me", "s", "slide", "model", work)
-    job.join(SECONDS)
+    job.join(PATIENCE)
     assert (job.progress.state, job.progress.done, job.progress.total) == (DONE, 5, 10)
     assert job.progress.result == "map"
     assert job.progress.seconds_left is not None
@@ -51,14 +46,14 @@ def test_starts_at_once_make_one_job(jobs):
         together, started = threading.Barrier(8), []
 
         def start(attempt=attempt, together=together, started=started):
-            together.wait(SECONDS)
+            together.wait(PATIENCE)
             started.append(jobs.start(f"visitor {attempt}", "s", "slide", "model", until_stopped))
 
         starters = [threading.Thread(target=start) for _ in range(8)]
         for one in starters:
             one.start()
         for one in starters:
-            one.join(SECONDS)
+            one.join(PATIENCE)
         assert len({job.id for job in started}) == 1
         assert len(jobs.of(f"visitor {attempt}")) == 1
         jobs.forget(f"visitor {attempt}")
@@ -91,7 +86,7 @@ def test_visitors_see_and_forget_only_their_own(jobs):
     assert (jobs.of("me"), jobs.of("you"), jobs.of("third")) == ([mine], [yours], [])
     jobs.forget("me")
     assert mine.progress.state == STOPPED
-    yours.join(SECONDS)
+    yours.join(PATIENCE)
     assert jobs.of("me") == []
     assert jobs.of("you")[0].progress.state == DONE
 
@@ -112,11 +107,11 @@ def test_what_can_not_be_mapped_says_why_and_a_fault_says_that_it_is_one(jobs):
 
     for work, said in ((refused, "There is no tissue."), (broken, "Mapping ended through a fault of the program.")):
         job = jobs.start("me", "s", "slide", "model", work)
-        job.join(SECONDS)
+        job.join(PATIENCE)
         assert job.progress.state == FAILED
         assert job.progress.error.what == said
     after = jobs.start("me", "s", "slide", "model", lambda tell, should_stop: 1)
-    after.join(SECONDS)
+    after.join(PATIENCE)
     assert after.progress.state == DONE
 
 
@@ -124,7 +119,7 @@ def test_the_oldest_jobs_make_room(jobs, monkeypatch):
     monkeypatch.setattr(jobs_module, "MOST_JOBS", 2)
     monkeypatch.setattr(jobs_module, "MOST_ALL_JOBS", 3)
     for visitor in ("me", "me", "me", "you", "third"):
-        jobs.start(visitor, "s", "slide", "model", lambda tell, should_stop: 1).join(SECONDS)
+        jobs.start(visitor, "s", "slide", "model", lambda tell, should_stop: 1).join(PATIENCE)
     assert [len(jobs.of(visitor)) for visitor in ("me", "you", "third")] == [1, 1, 1]
 
 

@@ -28,6 +28,13 @@ def test_the_viewer_gets_every_tile_and_every_part():
     assert (sent["parts"], sent["cell"], len(sent["names"]), len(sent["colours"])) == (4, 100, 7, 7)
 
 
+def test_every_class_on_the_map_can_be_told_without_its_colour():
+    classes = np.array([[-1, 0, 0, 6], [2, 0, 0, 6]])
+    sent = for_viewer("map", small_map(classes, 100, 400, 200, np.ones((2, 4))))
+    assert {sent["codes"][index] for _, _, index, _ in sent["marks"]} == {"DEB", "TUM", "MUC"}
+    assert all(classes[row, column] == index for row, column, index, _ in sent["marks"])
+
+
 def test_nearly_even_attention_stays_near_the_clear_middle():
     sent = for_viewer("map", small_map(np.array([[0, 0]]), 100, 200, 100, np.array([[0.98, 1.02]])))
     assert np.abs(numbers(sent["attention"], "<u2", 4, 8) / 65535 - 0.5).max() < 0.02

@@ -45,7 +45,7 @@ class BegunTraining:
 
 @dataclass(frozen=True)
 class ClassSession:
-    """One class and its pictures. `opened`: voting is over, everybody may see all votes; `revealed`: and the truth."""
+    """One class and its pictures. `opened`: voting is over and everybody may see all votes; `revealed`: the truth."""
 
     id: int
     code: str

@@ -110,7 +110,7 @@ def all_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
         evenness_sentence(analysis, view),
         region_sentence(analysis, view),
         removed_sentence(analysis, view),
-        f"Candidate labels: {', '.join(map(analysis.labels.title, view.candidates))}.",
+        sentences.candidates_sentence(analysis),
         *answer_sentences(analysis, view),
         sentences.scale_sentence(analysis.image),
     )

@@ -5,8 +5,6 @@ import platform
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-
 from bag_generators.bag_file import plain_json
 from bag_generators.validation import plain
 from elimipl.answer import Answer
@@ -14,6 +12,7 @@ from elimipl.explain import without_instances
 from elimipl.predictor import Prediction
 from elimipl.result_file import Field, Instances, Model, Numbers, Picture, Result
 from ui.explore.analysis import Analysis
+from ui.explore.texts import CANDIDATES_FROM
 from ui.explore.view_state import ViewState
 from ui.frame import texts
 
@@ -29,12 +28,13 @@ def shown_prediction(analysis: Analysis, view: ViewState) -> Prediction:
 
 def shown_answer(analysis: Analysis, view: ViewState) -> Answer:
     """The answer that belongs to it."""
-    return Answer.of(analysis.predictor, shown_prediction(analysis, view), analysis.verdict)
+    given = Answer.of(analysis.predictor, shown_prediction(analysis, view), analysis.verdict)
+    return given.read_at(analysis.view.scale)
 
 
 def provenance(analysis: Analysis, view: ViewState) -> Result:
     """The file's hash, where in it the model looked, how the bag was made, which model read it, what came out."""
-    card, names = analysis.predictor.card, analysis.labels.names
+    card, names, candidates = analysis.predictor.card, analysis.labels.names, analysis.candidates
     return Result(
         notice=texts.NOT_A_DEVICE,
         picture=_picture(analysis),
@@ -45,7 +45,8 @@ def provenance(analysis: Analysis, view: ViewState) -> Result:
             removed=view.removed,
         ),
         model=Model(id=card.id, sha256=card.sha256, method=card.method, label_space=analysis.labels.id),
-        candidates=tuple(names[i] for i in np.flatnonzero(analysis.candidates)),
+        candidates=analysis.candidate_names,
+        candidates_from=None if candidates is None else CANDIDATES_FROM[candidates.source],
         true_label=None if analysis.true_index is None else names[analysis.true_index],
         prediction=Numbers.of(analysis.prediction),
         without_removed=Numbers.of(shown_prediction(analysis, view)) if view.removed else None,

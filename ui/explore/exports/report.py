@@ -13,11 +13,13 @@ from elimipl.predictor import Prediction
 from ui.explore import sentences
 from ui.explore import texts as own_texts
 from ui.explore.analysis import Analysis
+from ui.explore.bar_groups import bar_groups
 from ui.explore.exports import caption
 from ui.explore.exports.painted import painted_panels
 from ui.explore.exports.provenance import provenance, shown_answer, shown_prediction
 from ui.explore.maps import times_even_share
 from ui.explore.view_state import OF_A_CLASS, ViewState
+from ui.figures.bars import BarGroup
 from ui.figures.map_layer import Layer
 from ui.frame import texts
 from ui.frame.palette import LIGHT
@@ -49,8 +51,8 @@ def html_report(analysis: Analysis, view: ViewState) -> str:
         scale=sentences.scale_sentence(analysis.image),
         colour_bar=_colour_bar(caption.colour_bar(analysis, view), view.opacity),
         legend=caption.legend(analysis, view),
-        candidate_colour=LIGHT.candidate,
-        non_candidate_colour=LIGHT.non_candidate,
+        groups=_groups(analysis, view),
+        candidates=sentences.candidates_sentence(analysis),
         bars_heading=own_texts.RAW_LABEL if view.raw else own_texts.BARS_HEADING,
         bars=_bars(analysis, view),
         patches=_patches(analysis, view),
@@ -72,18 +74,22 @@ def _colour_bar(layer: Layer | None, opacity: float) -> dict[str, Any] | None:
 
 
 def _bars(analysis: Analysis, view: ViewState) -> list[dict[str, Any]]:
+    groups = _groups(analysis, view)
     shown, whole = _probabilities(shown_prediction(analysis, view), view), _probabilities(analysis.prediction, view)
     return [
         {
             "name": sentences.in_words(analysis.labels, index),
             "probability": shown[index],
             "before": whole[index] if view.removed else None,
-            "candidate": bool(analysis.candidates[index]),
             "true": index == analysis.true_index,
-            "colour": LIGHT.candidate if analysis.candidates[index] else LIGHT.non_candidate,
+            "colour": next(group.colour for group in groups if group.members[index]),
         }
         for index in range(len(analysis.labels))
     ]
+
+
+def _groups(analysis: Analysis, view: ViewState) -> tuple[BarGroup, ...]:
+    return bar_groups(analysis, shown_answer(analysis, view), LIGHT)
 
 
 def _probabilities(prediction: Prediction, view: ViewState) -> np.ndarray:
@@ -134,6 +140,8 @@ def _facts(analysis: Analysis, view: ViewState) -> Sequence[tuple[str, str]]:
     result = provenance(analysis, view)
     picture, field, bag, model = result.picture, result.picture.field, result.bag, result.model
     params = ", ".join(f"{name} {value}" for name, value in bag.params.items())
+    title = analysis.labels.title
+    candidates = ", ".join(map(title, result.candidates))
     libraries = ("python", "torch", "numpy", "opencv-python-headless")
     facts = (
         ("Picture", f"sha256 {picture.sha256}, {picture.width} × {picture.height} px"),
@@ -142,8 +150,8 @@ def _facts(analysis: Analysis, view: ViewState) -> Sequence[tuple[str, str]]:
         ("Converted on loading", " ".join(picture.notes)),
         ("Bag", f"{bag.generator}, {bag.instances} patches" + (f" ({params})" if params else "")),
         ("Model", f"{analysis.predictor.card.called}, sha256 {model.sha256}"),
-        ("Candidate labels", ", ".join(map(analysis.labels.title, result.candidates))),
-        ("True label", analysis.labels.title(result.true_label) if result.true_label else "not known"),
+        ("Candidate labels", f"{candidates} ({result.candidates_from})" if candidates else ""),
+        ("True label", title(result.true_label) if result.true_label else "not known"),
         ("Versions", ", ".join(f"{name} {result.versions[name]}" for name in libraries)),
         ("To get it again", "take the JSON file away as well: python -m elimipl replay result.json picture"),
     )

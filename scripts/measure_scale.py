@@ -1,0 +1,182 @@
+"""How well the scale is estimated from nuclei: `python scripts/measure_scale.py [--data FOLDER]` prints JSON.
+
+tissue7 (0.5 µm per pixel) and kather8 (0.495) are cut at random, shrunk and enlarged, so that the truth is known;
+measured on what is held back from tuning: the held-back tiles and NCT-CRC-HE-100K of tissue7, slides 03 and 08 of
+kather8. Of lesion5, ebhi6 and LC25000 nobody knows the scale: only the spread of the estimates is told.
+`--fit` computes the constants of `bag_generators.tissue.nuclei` from the other tiles of tissue7/train and kather8.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from tqdm import tqdm
+
+from bag_generators import TissueImage
+from bag_generators.scale import decide_scale
+from bag_generators.tissue.nuclei import Nuclei, estimate_scale, measure_nuclei
+from scripts.colon.sources import DATA, Picture, pictures
+
+KNOWN = {"tissue7": 0.5, "kather8": 0.495}
+WITHOUT_TISSUE = {"ADI", "BACK", "ADIPOSE", "EMPTY"}
+"""Fat and glass have no nuclei; their tiles are measured as they are, too, but not in the table of errors."""
+FACTORS = 0.4, 2.5
+SMALLEST_CUT = 0.6
+"""Side of the part that is cut out, compared with the tile's: else the side of the picture would tell the scale."""
+COVERED = 0.9
+SEED = 0
+
+
+def resized(picture: Picture, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """A random part of a picture, shrunk or enlarged, and its true scale."""
+    whole = picture.pixels()
+    side = round(whole.shape[0] * rng.uniform(SMALLEST_CUT, 1))
+    y, x = rng.integers(0, whole.shape[0] - side + 1, 2)
+    part = np.ascontiguousarray(whole[y : y + side, x : x + side])
+    size = round(side * math.exp(rng.uniform(*np.log(FACTORS))))
+    way = cv2.INTER_AREA if size < side else cv2.INTER_CUBIC
+    return cv2.resize(part, (size, size), interpolation=way), KNOWN[picture.source] * side / size
+
+
+def is_for_tuning(picture: Picture) -> bool:
+    """Whether the constants may know the picture."""
+    return not picture.held_back and "nct100k" not in picture.path.parts
+
+
+def chosen(source: str, data: Path, tuning: bool, share: float, rng: np.random.Generator) -> Iterator[Picture]:
+    """Pictures with tissue, for tuning or held back from it; of each only with the probability `share`."""
+    for picture in pictures(source, data):
+        if picture.label not in WITHOUT_TISSUE and is_for_tuning(picture) == tuning and rng.random() < share:
+            yield picture
+
+
+def fit(data: Path, share: float) -> dict[str, Any]:
+    """The constants: the centre by least squares, weighted so that both sources count alike; then the width."""
+    rng = np.random.default_rng(SEED)
+    seen: list[tuple[Nuclei, float, str]] = []
+    for source in KNOWN:
+        repeats = 4 if source == "tissue7" else 1
+        for picture in tqdm([one for one in chosen(source, data, True, share, rng) for _ in range(repeats)], source):
+            pixels, truth = resized(picture, rng)
+            if (nuclei := measure_nuclei(pixels)) is not None:
+                seen.append((nuclei, math.log(truth), source))
+    sources = np.array([source for _, _, source in seen])
+    weight = np.array([1 / (sources == source).sum() for source in sources])
+    wanted = np.array([truth + nuclei.log_size for nuclei, truth, _ in seen])
+    signs = np.array([nuclei.signs() for nuclei, _, _ in seen])
+    centre = robust_fit(signs, wanted, weight)
+    error = np.abs(wanted - signs @ centre)
+    width = weighted_fit(signs, np.log(error + 0.03), weight)
+    ratio = error / np.exp(signs @ width)
+    order = np.argsort(ratio)
+    held = np.interp(COVERED, np.cumsum(weight[order]) / weight.sum(), ratio[order])
+    width[0] += math.log(held)
+    return {"n": len(seen), "_CENTRE": centre.round(4).tolist(), "_WIDTH": width.round(4).tolist()}
+
+
+def weighted_fit(signs: np.ndarray, wanted: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Least squares with a little ridge."""
+    sides = signs * weight[:, None]
+    ridge = np.diag([0.0] + [1e-3 * weight.sum()] * (signs.shape[1] - 1))
+    return np.asarray(np.linalg.solve(sides.T @ signs + ridge, sides.T @ wanted))
+
+
+def robust_fit(signs: np.ndarray, wanted: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The same, each picture counting less the further off it is: debris and mucus have no nuclei to go by."""
+    counts = weight
+    for _ in range(20):
+        found = weighted_fit(signs, wanted, counts)
+        counts = weight / (1 + np.square((wanted - signs @ found) / 0.2))
+    return found
+
+
+def errors(source: str, data: Path, share: float) -> dict[str, Any]:
+    """Of pictures of known scale, each shrunk or enlarged."""
+    rng = np.random.default_rng(SEED)
+    found = []
+    cases = list(chosen(source, data, False, share, rng))
+    for picture in tqdm(cases, source):
+        pixels, truth = resized(picture, rng)
+        if (estimate := estimate_scale(pixels)) is not None:
+            found.append([truth, *estimate[:3]])
+    truth, centre, low, high = np.array(found).T
+    ratio = np.abs(np.log(centre / truth))
+    return {
+        "n": len(cases),
+        "estimated": len(found),
+        "median_ratio_error": round(math.expm1(np.median(ratio)), 3),
+        "ratio_error_90": round(math.expm1(np.quantile(ratio, 0.9)), 3),
+        "inside_interval": round(float(np.mean((low <= truth) & (truth <= high))), 3),
+        "median_high_by_low": round(float(np.median(high / low)), 2),
+    }
+
+
+def spread(files: list[np.ndarray], name: str) -> dict[str, Any]:
+    """Of pictures as they are: quantiles of the estimates, and what is decided."""
+    estimates, origins, doubted = [], [], 0
+    for pixels in tqdm(files, name):
+        decision = decide_scale(TissueImage.from_array(pixels))
+        origins.append(decision.origin)
+        doubted += decision.doubted
+        if decision.estimate is not None:
+            estimates.append(decision.estimate.microns_per_pixel)
+    return {
+        "n": len(files),
+        "estimated": len(estimates),
+        "quantiles_10_50_90": [round(float(one), 3) for one in np.quantile(estimates, [0.1, 0.5, 0.9])],
+        "read_at_the_estimate": origins.count("estimated"),
+        "doubted": doubted,
+    }
+
+
+def seconds_for(side: int, tile: np.ndarray) -> float:
+    """Processor time for a square picture of that side, the fastest of five."""
+    repeats = -(-side // tile.shape[0])
+    pixels = np.ascontiguousarray(np.tile(tile, (repeats, repeats, 1))[:side, :side])
+    taken = []
+    for _ in range(5):
+        began = time.process_time()
+        estimate_scale(pixels)
+        taken.append(time.process_time() - began)
+    return round(min(taken), 4)
+
+
+def some(source: str, data: Path, count: int) -> list[np.ndarray]:
+    """So many held-back pictures of a source, evenly spread."""
+    held = [one for one in pictures(source, data) if not is_for_tuning(one) and one.label not in WITHOUT_TISSUE]
+    return [held[place].pixels() for place in np.linspace(0, len(held) - 1, min(count, len(held))).astype(int)]
+
+
+def main() -> None:
+    """Print JSON."""
+    parser = argparse.ArgumentParser(description="Measure the estimate of scale.")
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--fit", action="store_true", help="compute the constants instead")
+    parser.add_argument("--share", type=float, default=1.0, help="of the pictures, for a quick look")
+    args = parser.parse_args()
+    if args.fit:
+        print(json.dumps(fit(args.data, args.share), indent=2))
+        return
+    count = round(250 * args.share)
+    lc25000 = [one for one in sorted((args.data / "lc25000").glob("*/*")) if one.suffix in (".jpg", ".jpeg", ".png")]
+    told = {
+        "errors": {source: errors(source, args.data, args.share) for source in KNOWN},
+        "spread": {
+            **{source: spread(some(source, args.data, count), source) for source in (*KNOWN, "lesion5", "ebhi6")},
+            "lc25000": spread([np.asarray(cv2.imread(str(one))[..., ::-1]) for one in lc25000], "lc25000"),
+        },
+        "processor_seconds": {side: seconds_for(side, some("tissue7", args.data, 9)[4]) for side in (224, 1000, 8000)},
+    }
+    print(json.dumps(told, indent=2))
+
+
+if __name__ == "__main__":
+    main()
