@@ -124,7 +124,10 @@ def _restained(pixels: Tensor, stains: list[list[tuple[Tensor, Tensor]]], rng: n
         gain = 1 + share * ((deviation / own_deviation).clamp(0.5, 2) - 1)
         moved = (mixed - own_mean) * gain + own_mean + share * (mean - own_mean)
         mixed = torch.where(tissue[..., None], moved, mixed)
-    jitter = torch.from_numpy(rng.uniform([0.7] * 3, 1.3)).float(), torch.from_numpy(rng.uniform(-0.02, 0.02, 3)).float()
+    jitter = (
+        torch.from_numpy(rng.uniform([0.7] * 3, 1.3)).float(),
+        torch.from_numpy(rng.uniform(-0.02, 0.02, 3)).float(),
+    )
     mixed = mixed * jitter[0] + jitter[1]
     return (torch.pow(10, -(mixed @ STAINS)) * 256 - 1).clamp(0, 255).to(torch.uint8)
 
