@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bag_generators.errors import InputError
     from elimipl import explain
     from elimipl.cards.files import list_models
+    from elimipl.cards.finish import save_model
     from elimipl.config import Config
     from elimipl.dataset import BagDataset
     from elimipl.estimator import MIPLClassifier
@@ -59,6 +60,7 @@ __all__ = [
     "network_method",
     "register_loss",
     "register_method",
+    "save_model",
     "stratified_splits",
 ]
 
@@ -66,6 +68,7 @@ __all__ = [
 _HOMES = {
     "bag_generators.errors": ("InputError",),
     "elimipl.cards.files": ("list_models",),
+    "elimipl.cards.finish": ("save_model",),
     "elimipl.config": ("Config",),
     "elimipl.dataset": ("BagDataset",),
     "elimipl.estimator": ("MIPLClassifier",),
