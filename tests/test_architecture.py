@@ -27,6 +27,7 @@ ROOMS = {
     },
     "elimipl.training": {
         "elimipl.config", "elimipl.dataset", "elimipl.labels", "elimipl.loss_registry", "elimipl.model",
+        "elimipl.settings",
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.methods": {
