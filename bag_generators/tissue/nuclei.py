@@ -93,7 +93,7 @@ def measure_nuclei(pixels: np.ndarray) -> Nuclei | None:
         spread=math.sqrt(np.cov(sizes, aweights=areas, ddof=0)),
         cover=math.log(2 * math.pi * areas.sum() / sum(window.size for window in windows)),
         skew=middle - float(np.median(sizes)),
-        count=len(sizes),
+        number=len(sizes),
     )
 
 
