@@ -63,7 +63,7 @@ def open_pages() -> None:
         visit.run()
         assert not visit.exception, (page.name, visit.exception)
         assert not visit.error, (page.name, [item.value for item in visit.error])
-        print(f"opened {page.stem}", flush=True)
+        sys.stdout.write(f"opened {page.stem}\n")
 
 
 def build_files() -> None:
@@ -115,7 +115,7 @@ def build_files() -> None:
     with open_slide(FOLDER / "slide.tif") as slide:
         write_map(map_slide(slide, model, FOLDER / "rows", workers=1), slide, FOLDER)
     assert {path.name for path in FOLDER.glob("map.*")} >= {"map.json", "map.csv", "map.geojson", "map.png"}
-    print("built files", flush=True)
+    sys.stdout.write("built files\n")
 
 
 build_files()
