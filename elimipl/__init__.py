@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bag_generators.errors import InputError
     from elimipl import explain
     from elimipl.cards.files import list_models
+    from elimipl.cards.finish import save_model
     from elimipl.config import Config
     from elimipl.data.doubt import doubtful
     from elimipl.data.join import join
@@ -65,6 +66,7 @@ __all__ = [
     "network_method",
     "register_loss",
     "register_method",
+    "save_model",
     "stratified_splits",
 ]
 
@@ -72,6 +74,7 @@ __all__ = [
 _HOMES = {
     "bag_generators.errors": ("InputError",),
     "elimipl.cards.files": ("list_models",),
+    "elimipl.cards.finish": ("save_model",),
     "elimipl.config": ("Config",),
     "elimipl.data.doubt": ("doubtful",),
     "elimipl.data.join": ("join",),

@@ -18,7 +18,7 @@ class Mark(NamedTuple):
 
     row: int
     column: int
-    index: int  # of the class
+    label: int  # number of the class
     cells: int  # of the region
 
 
@@ -28,7 +28,7 @@ def class_marks(classes: np.ndarray) -> list[Mark]:
     Regions too small for letters are passed over, but for the largest of a class: every class on the map is marked.
 
     >>> class_marks(np.array([[0, 0, 0, 1], [0, 0, 0, -1], [0, 0, 0, -1]]))
-    [Mark(row=1, column=1, index=0, cells=9), Mark(row=0, column=3, index=1, cells=1)]
+    [Mark(row=1, column=1, label=0, cells=9), Mark(row=0, column=3, label=1, cells=1)]
     """
     marks = []
     for index in np.unique(classes[classes >= 0]).tolist():

@@ -7,7 +7,7 @@ code computes) and `default` (what measured best here). `method="demipl"` puts D
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,6 +96,13 @@ class Config(Settings):
             )
         if self.nesterov and self.momentum == 0:
             raise InputError("Nesterov steps need a momentum above 0.", "Set momentum=0.9 or nesterov=False.")
+
+    @property
+    def trainer(self) -> Callable[..., Any]:
+        """The training loop of the network."""
+        from elimipl.training.loop import fit  # loads torch
+
+        return fit
 
     @classmethod
     def preset(cls, name: str, **overrides: Any) -> Config:

@@ -13,7 +13,7 @@ setting may be:
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -63,6 +63,14 @@ class Settings:
         """The method's own settings with some changed; a name that doesn't exist is refused."""
         cls._check_names(settings)
         return cls(**settings)
+
+    @property
+    def trainer(self) -> Callable[..., Any]:
+        """What trains with settings of this kind: `fit(dataset, config, *, device)`."""
+        raise InputError(
+            f"Settings of the kind {type(self).__name__} don't say what trains with them.",
+            "Give fit=METHODS[name].fit, too.",
+        )
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some settings changed, validated again."""

@@ -12,6 +12,8 @@ settings.load_profile("patient")
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSER = ROOT / "tests" / "browser"
+collect_ignore = ["declared_only.py"]
+"""A program that tests/test_wheel.py runs, not a test."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

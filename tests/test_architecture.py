@@ -27,6 +27,7 @@ ROOMS = {
     },
     "elimipl.training": {
         "elimipl.config", "elimipl.dataset", "elimipl.labels", "elimipl.loss_registry", "elimipl.model",
+        "elimipl.settings",
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.methods": {
@@ -38,7 +39,8 @@ ROOMS = {
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.slides": {
-        "elimipl.cards", "elimipl.cluster", "elimipl.labels", "elimipl.model", "elimipl.predictor", "bag_generators",
+        "elimipl.cards", "elimipl.class_marks", "elimipl.cluster", "elimipl.labels", "elimipl.model",
+        "elimipl.predictor", "bag_generators",
     },
     "elimipl.cluster": {f"bag_generators.{name}" for name in FOUNDATIONS},
     "elimipl.data": {

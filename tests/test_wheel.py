@@ -1,5 +1,6 @@
 """What `pip install .` gives: the wheel, unpacked into a folder of its own and used from another one."""
 
+import importlib.metadata
 import json
 import os
 import subprocess
@@ -9,6 +10,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from scripts.running_app import end_app, free_port, wait_until_healthy
 from scripts.simulated_visitor import Visitor, visiting
@@ -141,6 +144,39 @@ def test_the_app_starts_from_any_folder_with_the_settings_that_ship(site, tmp_pa
         end_app(server)
     events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines() if line.startswith("{")]
     assert {event["event"]: event["outcome"] for event in events}["predict"] == "ok", events
+
+
+def declared(distribution: str, extra: str = "") -> set[str]:
+    """What pip installs for a distribution that is here, with one of its extras: itself and all that it asks for."""
+    found, open_ones = set(), [(distribution, extra)]
+    while open_ones:
+        name, extras = open_ones.pop()
+        found.add(canonicalize_name(name))
+        for line in importlib.metadata.requires(name) or ():
+            needed = Requirement(line)
+            wanted = needed.marker is None or needed.marker.evaluate({"extra": extras})
+            if wanted and canonicalize_name(needed.name) not in found and _is_here(needed.name):
+                open_ones += [(needed.name, one) for one in ("", *needed.extras)]
+    return found
+
+
+def _is_here(name: str) -> bool:
+    try:
+        return bool(importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
+@pytest.mark.timeout(900)
+def test_pages_open_and_files_are_built_with_nothing_but_what_is_declared(run, site, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(site)  # what the wheel asks for, not what the checkout was installed with
+    needed = declared("elimipl-pathology", "app")
+    assert {"torch", "streamlit"} <= needed
+    assert not {"pytest", "ruff", "mapie", "dask"} & needed
+    ended = run(ROOT / "tests" / "declared_only.py", json.dumps(sorted(needed)), tmp_path)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert "built files" in ended.stdout
+    assert ended.stdout.count("opened ") == 10
 
 
 def test_without_the_extra_the_app_says_what_to_install(run):

@@ -54,7 +54,7 @@ class Nuclei(NamedTuple):
     """Logarithm of the share of the picture that they cover."""
     skew: float
     """By how much the median by area is larger than the median by count, as logarithms."""
-    count: int
+    number: int
 
     def signs(self) -> tuple[float, ...]:
         """What the estimate and its interval are computed from beside the size.
@@ -71,7 +71,7 @@ def estimate_scale(pixels: np.ndarray) -> ScaleEstimate | None:
         return None
     centre = float(np.dot(_CENTRE, nuclei.signs())) - nuclei.log_size
     width = math.exp(min(1.0, float(np.dot(_WIDTH, nuclei.signs()))))
-    return ScaleEstimate(math.exp(centre), math.exp(centre - width), math.exp(centre + width), nuclei.count)
+    return ScaleEstimate(math.exp(centre), math.exp(centre - width), math.exp(centre + width), nuclei.number)
 
 
 def measure_nuclei(pixels: np.ndarray) -> Nuclei | None:
@@ -93,7 +93,7 @@ def measure_nuclei(pixels: np.ndarray) -> Nuclei | None:
         spread=math.sqrt(np.cov(sizes, aweights=areas, ddof=0)),
         cover=math.log(2 * math.pi * areas.sum() / sum(window.size for window in windows)),
         skew=middle - float(np.median(sizes)),
-        count=len(sizes),
+        number=len(sizes),
     )
 
 
@@ -137,7 +137,7 @@ def _blobs(density: np.ndarray) -> np.ndarray:
         found.append(np.column_stack([y, x, np.full(len(values), size), values]))
     candidates = np.concatenate(found) if found else np.empty((0, 4))
     candidates = candidates[np.argsort(-candidates[:, 3], kind="stable")][:_MOST_CANDIDATES]
-    kept = []
+    kept: list[np.ndarray] = []
     while len(candidates) and len(kept) < _MOST_BLOBS:
         first = candidates[0]
         kept.append(first)

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bag_generators.errors import InputError
 from bag_generators.storage import pack_tensors
 from elimipl.acceptance import KnownBags
 from elimipl.cards.acceptance import Acceptance
-from elimipl.cards.card import CandidateScheme, Card, TrainingData, usual_id
+from elimipl.cards.card import CandidateScheme, Card, TrainingData, check_id, usual_id
 from elimipl.cards.files import model_files, sha256_of, write_model
 from elimipl.cards.held_out import HeldOut, Measured, measure
 from elimipl.cards.limits import Limits, derive_limits
@@ -58,6 +59,34 @@ class Finished:
     def save(self, folder: Path) -> Path:
         """Write `<id>.safetensors` and `<id>.json`, each all or nothing, the card last; returns its path."""
         return write_model(self.card, self.weights, folder)
+
+
+def save_model(
+    fitted: Fitted,
+    folder: str | Path,
+    training: BagDataset,
+    *,
+    held_out: BagDataset | None = None,
+    model_id: str = "",
+) -> Path:
+    """Write a fitted model's two files, weights and card; `Predictor.load(id, folder)` brings it back.
+
+    `training` are the bags it was fitted on: the card says what they are. Accuracy and calibration are measured on the
+    `held_out` bags, if there are any. The id is made of classes, generator and method unless one is given. Returns the
+    card's path, which ends in the id and “.json”.
+    """
+    if model_id:
+        check_id(model_id)
+    if fitted.weights.shape != training.candidates.shape or fitted.network.dim != training.dim:
+        raise InputError(
+            f"The model was not fitted on these {len(training)} bags of {training.dim} features and "
+            f"{training.n_classes} classes.",
+            "Give the bags that were given to fit.",
+        )
+    finished = finish(
+        fitted, training, Candidates(), created_by="elimipl.save_model", held_out=held_out, model_id=model_id
+    )
+    return finished.save(Path(folder))
 
 
 def finish(

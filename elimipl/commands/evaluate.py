@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
             bar.update()
 
         result = evaluate(
-            dataset, config, splits, method=method, workers=args.workers, on_split=on_split, device=args.device
+            dataset, config, splits, fit=method.fit, workers=args.workers, on_split=on_split, device=args.device
         )
     print(_as_json(result, method, config) if args.json else _as_table(result))
     return 0

@@ -68,6 +68,11 @@ class MiplgpConfig(Settings):
     scaling: str = choice("zscore", "none", "robust", "global")
     """Feature standardisation, fitted on the training bags only (see `elimipl.model.scaling`)."""
 
+    @property
+    def trainer(self) -> Callable[..., FittedMiplgp]:
+        """`fit` of this module."""
+        return fit
+
     def learning_rate(self, epoch: int) -> float:
         """The step size of epoch t = 1..T."""
         return 0.5 * self.lr * (1 + math.cos(math.pi * (epoch - 1) / self.epochs))

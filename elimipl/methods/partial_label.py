@@ -41,6 +41,11 @@ class PartialLabelConfig(Settings):
     weight_decay: float = number(0.0, 0, 1e3)
     dtype: str = choice("float32", "float64")
 
+    @property
+    def trainer(self) -> Callable[..., FittedPartialLabels]:
+        """`fit` of this module."""
+        return fit
+
     def learning_rate(self, epoch: int) -> float:
         """The step size of epoch t = 1..T."""
         return self.lr

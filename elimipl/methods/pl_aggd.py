@@ -43,6 +43,11 @@ class PlAggdConfig(Settings):
     epochs: int = number(10, 1, 10_000)
     """Alternations."""
 
+    @property
+    def trainer(self) -> Callable[..., FittedPlAggd]:
+        """`fit` of this module."""
+        return fit
+
 
 @dataclass(frozen=True, eq=False)
 class FittedPlAggd:

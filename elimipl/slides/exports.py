@@ -177,7 +177,7 @@ def _write_codes(picture: Image.Image, slide_map: SlideMap) -> None:
     for mark in class_marks(slide_map.classes):
         x, y = x_edges[mark.column : mark.column + 2].mean(), y_edges[mark.row : mark.row + 2].mean()
         place = (float(x * across), float(y * down))
-        draw.text(place, codes[mark.index], "black", letters, "mm", stroke_width=3, stroke_fill="white")
+        draw.text(place, codes[mark.label], "black", letters, "mm", stroke_width=3, stroke_fill="white")
 
 
 def report_html(slide_map: SlideMap, picture: bytes) -> str:

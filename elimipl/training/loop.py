@@ -35,7 +35,7 @@ CHECKPOINT_SECONDS = 5.0
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A trained model and how it came about."""
+    """A trained model and how it came about. `elimipl.save_model` writes it into files."""
 
     network: Network
     config: Config
@@ -53,32 +53,6 @@ class Fitted:
     def predict(self, dataset: BagDataset, *, embeddings: bool = False) -> Predictions:
         """Class probabilities of every bag and attention of every instance; with `embeddings` also z of every bag."""
         return infer(self.network, self.scaler, dataset.instances, dataset.sizes, embeddings=embeddings)
-
-    def save(
-        self, folder: str | Path, training: BagDataset, *, held_out: BagDataset | None = None, model_id: str = ""
-    ) -> Path:
-        """Write the model's two files, weights and card; `Predictor.load(id, folder)` brings it back.
-
-        `training` are the bags it was fitted on: the card says what they are. Accuracy and calibration are measured on
-        the `held_out` bags, if there are any. The id is made of classes, generator and method unless one is given.
-        Returns the card's path, which ends in the id and “.json”.
-        """
-        from elimipl.cards.card import check_id
-        from elimipl.cards.finish import finish  # reads this module
-        from elimipl.data.candidates import Candidates
-
-        if model_id:
-            check_id(model_id)
-        if self.weights.shape != training.candidates.shape or self.network.dim != training.dim:
-            raise InputError(
-                f"The model was not fitted on these {len(training)} bags of {training.dim} features and "
-                f"{training.n_classes} classes.",
-                "Give the bags that were given to fit.",
-            )
-        finished = finish(
-            self, training, Candidates(), created_by="elimipl.Fitted.save", held_out=held_out, model_id=model_id
-        )
-        return finished.save(Path(folder))
 
     def check_saveable(self) -> None:
         """Refuse a model that its two files could not bring back."""

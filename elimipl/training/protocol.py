@@ -27,10 +27,6 @@ from elimipl.training.splits import Split, stratified_splits
 if TYPE_CHECKING:
     from torch import nn
 
-    from elimipl.methods import FittedMethod, Method
-
-Fit = Callable[..., "FittedMethod"]
-
 __all__ = ["ProtocolResult", "SplitResult", "evaluate", "stratified_splits"]
 
 
@@ -76,7 +72,7 @@ def evaluate(
     config: Settings,
     splits: Sequence[Split],
     *,
-    method: Method | None = None,
+    fit: Callable[..., Any] | None = None,
     extractor: nn.Module | None = None,
     workers: int | None = None,
     on_split: Callable[[SplitResult], None] | None = None,
@@ -85,16 +81,16 @@ def evaluate(
 ) -> ProtocolResult:
     """Train and test on every split, split i with seed `config.seed` + i.
 
-    `config` says which method: a `Config` the network, `METHODS[name].config()` any other. The `method` itself is only
-    needed where settings of one kind belong to several. `extractor` takes the place of the network's, as in `fit`:
-    every split starts from the weights it has.
+    `config` says which method: a `Config` the network, `METHODS[name].config()` any other; a method of others whose
+    settings have no `trainer` also needs `METHODS[name].fit`. `extractor` takes the place of the network's, as in
+    `elimipl.fit`: every split starts from the weights it has.
 
     `workers` processes (default: as many as there are cores; 1 stays in this process) each take one split at a time on
     one thread, and share the instances; an extractor, and a loss or method that other processes can't import by its
     name, keep the work in this one. `on_split` hears of each split as it ends. To continue an interrupted protocol,
     give the splits that are `done` by index; they are not run again. The accuracies don't depend on `workers`.
     """
-    fit = _fit_of(config) if method is None else method.fit
+    fit = fit or config.trainer
     if extractor is not None and fit is not loop.fit:
         raise InputError("Only the network has an extractor to replace.", "Leave out the extractor, or give a Config.")
     began = time.perf_counter()
@@ -109,28 +105,11 @@ def evaluate(
     return ProtocolResult(ordered, time.perf_counter() - began)
 
 
-def _fit_of(config: Settings) -> Fit:
-    """What trains with settings of this kind."""
-    if isinstance(config, Config):
-        return loop.fit
-    from elimipl.methods import METHODS  # reads this package
-
-    for method in METHODS.values():
-        try:
-            if type(method.config()) is type(config):
-                return method.fit
-        except InputError:  # a method of others that has no usual settings
-            continue
-    raise InputError(
-        f"No method trains with a {type(config).__name__}.", "Take the settings of METHODS[name].config(), or a Config."
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class _Learner:
     """How every split is learned."""
 
-    fit: Fit
+    fit: Callable[..., Any]
     config: Settings
     device: str
     extractor: nn.Module | None = None

@@ -178,7 +178,7 @@ def test_names_of_classes_are_a_label_space():
         np.array([[0, 1, 0], [1, 0, 1]]),
         np.array([["b"], ["a", "c"]], dtype=object),
     ],
-    ids=repr,
+    ids=range(8),
 )
 def test_candidates_are_a_table_or_lists_of_classes(candidates):
     bags = BagDataset.from_bags(bags_of([1, 2]), ["a", "b", "c"], candidates=candidates)

@@ -15,7 +15,7 @@ from bag_generators import generate
 from bag_generators.errors import InputError
 from elimipl.cards.calibration import temper
 from elimipl.cards.files import list_models
-from elimipl.cards.finish import finish
+from elimipl.cards.finish import finish, save_model
 from elimipl.config import Config
 from elimipl.data.candidates import Candidates
 from elimipl.dataset import UNLABELLED, BagDataset
@@ -143,7 +143,7 @@ def test_bags_that_nobody_has_labelled_are_predicted(toy_predictor, toy_dataset)
 
 
 def test_a_model_is_saved_from_python(toy_fitted, toy_dataset, tmp_path):
-    path = toy_fitted.save(tmp_path, toy_dataset, held_out=toy_dataset, model_id="mine")
+    path = save_model(toy_fitted, tmp_path, toy_dataset, held_out=toy_dataset, model_id="mine")
     assert path == tmp_path / "mine.json"
     loaded = Predictor.load("mine", tmp_path)
     np.testing.assert_allclose(
@@ -158,14 +158,14 @@ def test_a_model_is_saved_from_python(toy_fitted, toy_dataset, tmp_path):
 def test_a_model_of_plain_bags_is_saved_under_its_usual_name(tmp_path):
     bags = toy_bags(m=20)
     fitted = fit(bags, Config.preset("default", hidden=8, epochs=2), device="cpu")
-    path = fitted.save(tmp_path / "new", bags)
+    path = save_model(fitted, tmp_path / "new", bags)
     assert path.name == "toy-bags-elimipl.json"
     assert len(Predictor.load(path.stem, path.parent).predict_dataset(bags)) == 20
     for others in (bags.subset(np.arange(10)), toy_bags(m=20, d=6), toy_bags(m=20, k=3)):
         with pytest.raises(InputError, match="not fitted on these"):
-            fitted.save(tmp_path, others)
+            save_model(fitted, tmp_path, others)
     with pytest.raises(InputError, match="can't name a model"):
-        fitted.save(tmp_path, bags, model_id="../mine")
+        save_model(fitted, tmp_path, bags, model_id="../mine")
 
 
 @pytest.mark.parametrize(

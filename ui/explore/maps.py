@@ -142,7 +142,7 @@ def vote_codes(
     painted = np.stack([np.isfinite(layer.cells) for layer in layers])
     x, y = ((edges[:-1] + edges[1:]) / 2 for edges in (layers[0].x_edges, layers[0].y_edges))
     marks = class_marks(np.where(painted.any(axis=0), painted.argmax(axis=0), -1))
-    return [(float(x[mark.column]), float(y[mark.row]), labels.codes[mark.index]) for mark in marks]
+    return [(float(x[mark.column]), float(y[mark.row]), labels.codes[mark.label]) for mark in marks]
 
 
 def vote_shares(bag: Bag, single: np.ndarray, labels: LabelSpace) -> np.ndarray:

@@ -178,9 +178,9 @@ def test_other_methods_run_in_processes_too():
     assert here.accuracies == there.accuracies
 
 
-def test_settings_of_no_method_are_refused():
+def test_settings_that_name_no_training_are_refused():
     data = toy_bags(m=40)
-    with pytest.raises(InputError, match="No method trains with a Settings"):
+    with pytest.raises(InputError, match=r"the kind Settings don't say what trains.*fit=METHODS"):
         evaluate(data, Settings(), stratified_splits(data.labels, 1), workers=1)
 
 

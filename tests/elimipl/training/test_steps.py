@@ -207,7 +207,7 @@ class _TwoArguments(nn.Module):
 
 
 @pytest.mark.parametrize(
-    "loss", [lambda e, s: e.sum(), lambda e, s, w, more: e.sum(), lambda: 0, _TwoArguments()], ids=str
+    "loss", [lambda e, s: e.sum(), lambda e, s, w, more: e.sum(), lambda: 0, _TwoArguments()], ids=range(4)
 )
 def test_a_loss_of_other_arguments_is_refused_before_training(loss):
     with pytest.raises(InputError, match=r"The loss “.*” takes \(.*\), not three arguments.*energies, candidates and"):

@@ -211,7 +211,7 @@ def test_report_escapes_what_it_is_given():
 def test_names_of_classes_can_not_break_out_of_the_report():
     analysis = analysis_of("row")
     name = """"'><img src=x onerror=alert(1)>{{ 7 * 7 }}{% raw %}</style></pre>"""
-    space = dataclasses.replace(analysis.labels, names=(name, *analysis.labels.names[1:]))
+    space = dataclasses.replace(analysis.labels, names=(name, *analysis.labels.names[1:]), titles=())
     named = dataclasses.replace(analysis, prediction=dataclasses.replace(analysis.prediction, label_space=space))
     report, tags, usual = html_report(named, ViewState()), Tags(), Tags()
     tags.feed(report)
