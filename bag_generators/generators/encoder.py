@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from bag_generators.assets import assets
 from bag_generators.errors import InputError
+from bag_generators.regions import edges
 from bag_generators.storage import ForeignFileError, read_tensors
 from bag_generators.threads import one_thread
 from bag_generators.validation import Record, Sha256, read_json, validated
@@ -36,8 +38,8 @@ STAGES = {4: 16, 5: 16, 6: 32, 8: 32}
 """Stages that are read, 8 being the last layer, with their steps in pixels of the view."""
 STRIDE = 32
 """Sides that this divides give the same maps in one piece and in windows."""
-CORE, MARGIN = 576, 64
-"""Pixels of a view that a window answers for, and what it sees beyond them on every side."""
+CORE, MARGIN = 640, 64
+"""Pixels of a view that a window answers for at most, and what it sees beyond them on every side."""
 ENCODER = "efficientnet_lite0"
 KEY = "encoder"
 """Of the description in its file."""
@@ -97,12 +99,10 @@ class Encoder:
         for i, view in enumerate(VIEWS):
             part = read[..., i * WIDTH : (i + 1) * WIDTH]
             for stage, places, found in self.maps(pixels, view):
-                step = STAGES[stage] * view / SEEN  # pixels of the picture between two places of the map
-                y, x = (
-                    place_weights(count, side, step, slice_)
-                    for count, side, slice_ in zip(grid, pixels.shape[:2], places, strict=True)
+                (top, y), (left, x) = (
+                    place_weights(count, side, view, STAGES[stage], some)
+                    for count, side, some in zip(grid, pixels.shape[:2], places, strict=True)
                 )
-                (top, y), (left, x) = y, x
                 across = np.einsum("jk,ikc->ijc", x, found, optimize=True)
                 part[top : top + len(y), left : left + len(x)] += np.einsum("ri,ijc->rjc", y, across, optimize=True)
         return read.reshape(rows * columns, -1) + self._bias
@@ -155,12 +155,17 @@ def tile_features(network: Any, tiles: Tensor) -> Tensor:
     return torch.cat([maps[stage].mean((2, 3)) for stage in (4, 6, 8)], 1)
 
 
+def seen_side(side: int, view: int) -> int:
+    """Pixels of a side at the scale of a view."""
+    return max(1, round(side * SEEN / view))
+
+
 def as_seen(pixels: np.ndarray, view: int) -> tuple[np.ndarray, tuple[int, int]]:
     """A picture at the scale of a view, mirrored at its right and lower edge up to what the network's steps divide.
 
     Returns it with the height and width that belong to the picture.
     """
-    size = [max(1, round(side * SEEN / view)) for side in pixels.shape[1::-1]]
+    size = [seen_side(side, view) for side in pixels.shape[1::-1]]
     way = cv2.INTER_AREA if view > SEEN else cv2.INTER_CUBIC
     seen = cv2.resize(pixels, size, interpolation=way)
     width, height = size
@@ -170,20 +175,27 @@ def as_seen(pixels: np.ndarray, view: int) -> tuple[np.ndarray, tuple[int, int]]
 
 def windows(height: int, width: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """What each window answers for: fixed by the size of the picture, so that it always gets the same numbers."""
-    for top in range(0, height, CORE):
-        for left in range(0, width, CORE):
-            yield (top, min(top + CORE, height)), (left, min(left + CORE, width))
+    return product(spans(height), spans(width))
 
 
-def place_weights(count: int, side: int, step: float, places: slice) -> tuple[int, np.ndarray]:
-    """How much the places of a map count in each of `count` cells along a side of `side` pixels.
+def spans(side: int) -> list[tuple[int, int]]:
+    """A side that the network's steps divide, in as few and even parts as `CORE` allows.
+
+    >>> spans(640), spans(672)
+    ([(0, 640)], [(0, 352), (352, 672)])
+    """
+    return list(pairwise((edges(-(-side // CORE), side // STRIDE) * STRIDE).tolist()))
+
+
+def place_weights(count: int, side: int, view: int, step: int, places: slice) -> tuple[int, np.ndarray]:
+    """How much the places of a map with a `step` count in each of `count` cells along a side of `side` pixels.
 
     Only cells that these places touch: the number of the first one, and (cells, places) weights. Over all places of
     the side the weights of a cell sum to one.
     """
-    last = -(-side // step) - 1  # number of the map's last place
+    last = -(-seen_side(side, view) // step) - 1  # number of the map's last place
     parts = max(1, round(side / count / CELL))  # a cell that is larger is read at several points
-    at = ((np.arange(count * parts) + 0.5) * side / (count * parts)) / step - 0.5  # in places
+    at = (np.arange(count * parts) + 0.5) / (count * parts) * (side * SEEN / view / step) - 0.5  # in places
     near = np.clip(at, 0, last)[:, None] - np.arange(places.start, places.stop)
     weights = np.maximum(0, 1 - np.abs(near)).reshape(count, parts, -1).mean(1)
     touched = np.flatnonzero(weights.any(1))
