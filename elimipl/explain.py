@@ -13,10 +13,13 @@ import torch
 from numpy.typing import ArrayLike
 
 from bag_generators.errors import InputError
+from bag_generators.regions import BoxRegions
 from bag_generators.threads import one_thread
 from elimipl.cards.calibration import temper
 from elimipl.predictor import Instances, Prediction, Predictor
 
+BLOCK = 4
+"""Cells along a side of a block."""
 _ROWS_AT_ONCE = 200_000
 _CELLS_AT_ONCE = 4_000_000
 
@@ -84,6 +87,19 @@ def _read(predictor: Predictor, features: np.ndarray) -> tuple[torch.Tensor, tor
     with torch.no_grad(), one_thread():
         scores, votes = network.read(x, torch.zeros(len(x), dtype=torch.int64), 1)
         return network.attention_logits(scores), votes
+
+
+def blocks(bag: Instances) -> np.ndarray:
+    """The block of every instance, (n,) int from 0: what is taken away together.
+
+    A cell of Deep has seen its neighbours, so its cells go in blocks of 4×4 (56 px); the instances of other generators,
+    and bags without regions, one by one.
+    """
+    regions = getattr(bag, "regions", None)
+    if bag.generator != "deep" or not isinstance(regions, BoxRegions):
+        return np.arange(len(bag.features))
+    column, row = (np.unique(corner, return_inverse=True)[1] // BLOCK for corner in regions.boxes[:, :2].T)
+    return np.asarray(row * (column.max() + 1) + column)
 
 
 def without_instances(predictor: Predictor, bag: Instances, removed: Collection[int]) -> Prediction:

@@ -69,7 +69,7 @@ class Layer:
         figure.add_heatmap(
             x=self.x_edges + x,
             y=self.y_edges + y,
-            z=self.cells,
+            z=self.cells.astype(np.float32),  # half the bytes to the browser, more than a screen can show
             zmin=self.low,
             zmax=1.0,
             colorscale=self.scale,
