@@ -31,7 +31,10 @@ MORE_FAILED = "The tiles could not be fetched from Zenodo."
 
 FIELD_HEADING = "Field and scale"
 WHOLE_LABEL = "Whole picture"
-WHOLE_HELP = "Shrinks the whole picture to one tile. The models learned from single tiles, so expect less."
+WHOLE_HELP = (
+    "Deep reads all of it in cells at its own scale; the other generators shrink it to one tile. The models learned "
+    "from single tiles, so expect less."
+)
 SCALE_LABEL = "µm per pixel"
 SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
 LEFT_LABEL = "Left edge (px)"

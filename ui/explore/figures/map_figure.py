@@ -10,6 +10,7 @@ from ui.explore.maps import VEIL, panels_of, veil_of, vote_codes, vote_shares
 from ui.explore.view_state import ViewState
 from ui.figures.drawing import Drawing
 from ui.figures.map_colours import class_colours
+from ui.figures.map_layer import joined
 from ui.figures.plain_text import plain
 from ui.figures.tissue import add_click_targets, add_outlines
 from ui.frame.palette import Palette
@@ -22,9 +23,7 @@ def map_figure(analysis: Analysis, view: ViewState, scores: np.ndarray, palette:
     x, y = analysis.view.x, analysis.view.y
     with_bar = max((number for number, panel in enumerate(panels) if panel.layers), default=0)
     for number, panel in enumerate(panels):
-        for layer in panel.layers:
-            if not layer.painted and not layer.ticks:
-                continue  # a class that won nothing
+        for layer in (joined(panel.layers),) if len(panel.layers) > 1 else panel.layers:
             layer.add_to(drawing, view.opacity, x, y, panel=number + 1, with_bar=number == with_bar)
     painted = len(drawing.traces)
     if view.outlined:
