@@ -152,7 +152,7 @@ _CHECKS: Mapping[str, tuple[_Measure, ...]] = MappingProxyType(
             _Measure(
                 "field",
                 "The shorter side of the picture shows {}",
-                below="a field this small holds too few patches to judge by",
+                below="a field this small holds too little tissue to judge by",
                 unit="µm",
             ),
         ),
