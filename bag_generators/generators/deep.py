@@ -19,8 +19,8 @@ MICRONS_PER_PIXEL = 0.5
 """The scale the picture is read at: that of the tiles of the paper."""
 SMALLEST, LARGEST_CELL = 56, 224
 MOST_CELLS = 65_536
-BLOCK = 4
-"""Cells along a side of what is removed at once."""
+BLOCK, MOST_BLOCKS = 56, 4_096
+"""Pixels along a side of what is removed at once."""
 FEATURE_NAMES = tuple(f"{view} {i + 1}" for view in ("near", "wide") for i in range(WIDTH))
 
 
@@ -43,36 +43,37 @@ def deep(pixels: np.ndarray, shape: tuple[int, int], cell: int = CELL) -> tuple[
     y, x = edges(rows, shape[0]), edges(columns, shape[1])
     i, j = np.indices((rows, columns)).reshape(2, -1)
     boxes = np.stack([x[j], y[i], x[j + 1], y[i + 1]], axis=1)
-    regions = BoxRegions(boxes, shape, blocks_of(rows, columns))
+    regions = BoxRegions(boxes, shape, blocks_of((rows, columns), height, width))
     return shipped_encoder().cells(pixels, (rows, columns)), regions
 
 
-def grid_of(height: int, width: int, cell: int = CELL) -> tuple[int, int]:
-    """Rows and columns of cells of a picture at 0.5 µm per pixel.
+def grid_of(height: int, width: int, cell: int = CELL, most: int | None = None) -> tuple[int, int]:
+    """Rows and columns of cells of a picture at 0.5 µm per pixel, `most` in all (default: 65,536).
 
     >>> grid_of(224, 224), grid_of(1000, 700), grid_of(20000, 20000)
     ((16, 16), (71, 50), (256, 256))
     """
+    most = MOST_CELLS if most is None else most
     rows, columns = max(1, round(height / cell)), max(1, round(width / cell))
-    if rows * columns > MOST_CELLS:
-        shrink = (MOST_CELLS / (rows * columns)) ** 0.5
+    if rows * columns > most:
+        shrink = (most / (rows * columns)) ** 0.5
         rows = max(1, int(rows * shrink))
-        columns = min(columns, MOST_CELLS // rows)
+        columns = min(columns, most // rows)
     return rows, columns
 
 
-def blocks_of(rows: int, columns: int) -> np.ndarray:
-    """The block of each cell of a grid, (rows · columns,): about 4×4 cells, 56 px, are removed together.
+def blocks_of(grid: tuple[int, int], height: int, width: int) -> np.ndarray:
+    """The block of each cell of a picture's grid, (rows · columns,): what lies within about 56 px goes together.
 
-    A cell has seen its neighbours, so that without it alone hardly anything is gone.
+    A cell has seen its neighbours, so that without it alone hardly anything is gone. Of a picture that would have
+    more than 4,096 blocks they are larger.
 
-    >>> blocks_of(2, 10)
+    >>> blocks_of((2, 10), 28, 140)
     array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
     """
-    counts = [max(1, round(side / BLOCK)) for side in (rows, columns)]
+    counts = [min(sides) for sides in zip(grid, grid_of(height, width, BLOCK, MOST_BLOCKS), strict=True)]
     row, column = (
-        np.repeat(np.arange(count), np.diff(edges(count, side)))
-        for count, side in zip(counts, (rows, columns), strict=True)
+        np.repeat(np.arange(count), np.diff(edges(count, cells))) for count, cells in zip(counts, grid, strict=True)
     )
     return np.add.outer(row * counts[1], column).ravel()
 

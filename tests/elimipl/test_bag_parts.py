@@ -75,7 +75,7 @@ def test_the_cells_of_a_large_picture_are_asked_about_in_seconds(toy_predictor, 
     """65,536 cells: masks of single cells would take 4 GB, and a minute each time."""
     rng = np.random.default_rng(0)
     features = toy_bag.features[rng.integers(0, 8, 65_536)] + rng.normal(0, 0.5, (65_536, toy_bag.features.shape[1]))
-    bag = bag_of(features, toy_bag, blocks_of_grid(256, 256))
+    bag = bag_of(features, toy_bag, blocks_of_grid((256, 256), 3584, 3584))
     began = time.process_time()
     prediction = toy_predictor.predict(bag)
     curve = flipping_curve(toy_predictor, bag, prediction.attention, prediction.index)

@@ -95,16 +95,26 @@ def test_regions_cover_the_picture_once(height: int, width: int, cells: int, mon
     assert np.array_equal(regions.paint(np.arange(cells))[5, [5, width - 5]], [0, generator.grid_of(64, width)[1] - 1])
 
 
-def test_blocks_are_about_56_px_and_whole() -> None:
-    for rows, columns in ((16, 16), (71, 50), (5, 21), (1, 1), (3, 300), (256, 256)):
-        blocks = generator.blocks_of(rows, columns).reshape(rows, columns)
-        numbers, sizes = np.unique(blocks, return_counts=True)
+@pytest.mark.parametrize("cell", [14, 28, 112])
+def test_blocks_are_about_56_px_and_whole(cell: int) -> None:
+    for height, width in ((224, 224), (1000, 700), (64, 300), (56, 56), (3584, 3584), (20_000, 20_000)):
+        grid = generator.grid_of(height, width, cell)
+        blocks = generator.blocks_of(grid, height, width).reshape(grid)
+        numbers, first, sizes = np.unique(blocks, return_index=True, return_counts=True)
         assert numbers.tolist() == list(range(len(numbers)))
-        for number, size in zip(numbers, sizes, strict=True):
+        assert len(numbers) <= 4096
+        wide, high = (np.bincount(side).max() for side in (blocks[0], blocks[:, 0] // (blocks[0, -1] + 1)))
+        assert wide * high >= sizes.max()
+        if max(height, width) < 3000:
+            assert 42 <= wide * width / grid[1] <= 84 or cell == 112
+            assert 42 <= high * height / grid[0] <= 84 or cell == 112
+        for number in numbers[:: 1 + len(numbers) // 20]:
             y, x = np.nonzero(blocks == number)
-            assert size == (np.ptp(y) + 1) * (np.ptp(x) + 1)
-            assert np.ptp(y) + 1 in (3, 4, 5) or rows < 6
-            assert np.ptp(x) + 1 in (3, 4, 5) or columns < 6
+            assert sizes[number] == (np.ptp(y) + 1) * (np.ptp(x) + 1)
+            assert first[number] == y[0] * grid[1] + x[0]
+
+
+def test_the_blocks_of_a_tile_are_four_by_four_cells() -> None:
     tile = generate("deep", picture()).regions
     inside = {tuple(tile.boxes[tile.blocks == b][[0, -1]][[0, 1], [0, 2]]) for b in range(4)}
     assert inside == {(0, 56), (56, 112), (112, 168), (168, 224)}
