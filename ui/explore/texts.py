@@ -74,7 +74,9 @@ BLOCKS_HELP = (
     "Cells are taken out in blocks of 4 × 4 (56 px), numbered from the upper left corner row by row. The tool Remove "
     "takes out a block by a click, and exactly what you draw around."
 )
-NEIGHBOURS_SAW = "The cells that stay have seen the removed region from beside it: some of it is still in their numbers."
+NEIGHBOURS_SAW = (
+    "The cells that stay have seen the removed region from beside it: some of it is still in their numbers."
+)
 ALL_REMOVED = "At least one patch has to stay, so nothing is removed."
 WHAT_ATTENTION_IS = (
     "Attention says how much each patch weighs in the bag's average. It is not a segmentation and not proof of "

@@ -40,7 +40,9 @@ def instance_bars(
     if even_share:
         _add_even_share(drawing, scores, palette)
     reach = [-0.6, len(scores) - 0.4]
-    drawing.update_xaxes(title={"text": "instance"}, range=reach, dtick=1 if len(scores) <= 12 else 5 if len(scores) <= 60 else None)
+    drawing.update_xaxes(
+        title={"text": "instance"}, range=reach, dtick=1 if len(scores) <= 12 else 5 if len(scores) <= 60 else None
+    )
     drawing.update_yaxes(title={"text": title}, rangemode="tozero", zeroline=True)
     return drawing.update_layout(height=HEIGHT, bargap=0.25, barmode="overlay").figure()
 

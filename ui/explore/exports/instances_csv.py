@@ -12,6 +12,7 @@ from ui.explore.view_state import OF_A_CLASS, ViewState, maps_of
 
 MOST_FEATURES = 4_000_000
 
+
 def instances_csv(analysis: Analysis, view: ViewState) -> str:
     """One row per patch: place in the whole picture (px), every score for the predicted class, features.
 
