@@ -98,8 +98,8 @@ SCORES_LABEL = "Scores learned by"
 SCORES_TITLES = {"elimipl": "ELIMIPL", "demipl": "DEMIPL"}
 SCORES_SEED = {
     "elimipl": "These scores: composed bags of Deep, patch by patch, seed 0.",
-    "demipl": "These scores: composed bags of Deep, patch by patch, seed 0, trained as DEMIPL (sigmoid attention, λ = 0.001, no "
-    "sparsity or inhibition loss).",
+    "demipl": "These scores: composed bags of Deep, patch by patch, seed 0, trained as DEMIPL (sigmoid attention, "
+    "λ = 0.001, no sparsity or inhibition loss).",
 }
 TEMPERATURE_LABEL = "Temperature: all scores are divided by it"
 INSTANCE_LABEL = "Instance"
