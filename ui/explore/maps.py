@@ -179,7 +179,9 @@ def vote_codes(
     """Where on the field of view which class's code is written: x, y and the code."""
     votes = votes_of(bag, single, threshold)
     x, y = ((edges[:-1] + edges[1:]) / 2 for edges in (votes.x_edges, votes.y_edges))
-    return [(float(x[mark.column]), float(y[mark.row]), labels.codes[mark.index]) for mark in class_marks(votes.winner)]
+    return [
+        (float(x[mark.column]), float(y[mark.row]), labels.codes[mark.index]) for mark in class_marks(votes.winner)
+    ]
 
 
 def vote_shares(bag: Bag, single: np.ndarray, labels: LabelSpace) -> np.ndarray:
