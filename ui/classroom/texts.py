@@ -147,6 +147,13 @@ def meanings(labels: LabelSpace) -> str:
     return "\n".join(f"- **{escape(name)}** {escape(description)}" for name, description in pairs)
 
 
+def codes_key(labels: LabelSpace) -> str:
+    """What the codes in a figure stand for; empty where they are the titles."""
+    if labels.codes == labels.titles:
+        return ""
+    return ", ".join(escape(labels.legend_text(index)) for index in range(len(labels)))
+
+
 def picture_of(number: int, pictures: int, answered: int) -> str:
     """Where a student is."""
     return f"**Picture {number} of {pictures}** · {answered} answered"

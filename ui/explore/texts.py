@@ -137,7 +137,8 @@ TOOL_TITLES = {"look": "Look", "region": "Region", "remove": "Remove"}
 TOOL_HELP = (
     "Look: click a patch to read about it, or beside the field of view to move it. "
     "Region: draw around a part and compare the map with it. Remove: click patches to take them out (cells go in "
-    "blocks of 56 px), or draw around them. The buttons on the picture choose what a drag does: box, free shape, or moving the picture."
+    "blocks of 56 px), or draw around them. The buttons on the picture choose what a drag does: box, free shape, or "
+    "moving the picture."
 )
 HIDE_MAP, SHOW_MAP = "Hide", "Show"
 HIDE_HELP = "Hides the map, or shows it again. The key H does the same."

@@ -16,7 +16,8 @@ MOST_FEATURES = 4_000_000
 def instances_csv(analysis: Analysis, view: ViewState) -> str:
     """One row per patch: place in the whole picture (px), every score for the predicted class, features.
 
-    Of bags too large for a spreadsheet the features stay away. All cells are numbers; no spreadsheet takes what a generator calls its features for a formula.
+    Bags too large for a spreadsheet go without features. All cells are numbers; no spreadsheet takes what a generator
+    calls its features for a formula.
     """
     attention, index = analysis.prediction.attention, analysis.prediction.index
     columns = {
