@@ -16,7 +16,7 @@ _FILE = Path(__file__).with_name("paper.json")
 
 @lru_cache(maxsize=1)
 def paper_tables() -> Tables:
-    """Table number → data → method → one number for each r (tables 2, 4, 5, A1: r = 1, 2, 3); None is the paper's “--”."""
+    """Table → data → method → one number for each r (tables 2, 4, 5, A1: r = 1, 2, 3); None is the paper's “--”."""
     called = "The list of the paper's numbers “paper.json”"
     return validated(Tables, read_json(_FILE, called), called)
 

@@ -25,8 +25,8 @@ from elimipl.labels import LabelSpace
 class Recipe:
     """How to mix bags. `positive_share` of a bag, halves rounded up and at least one instance, is of the bag's class.
 
-    The default share of 8 % is that of MNIST- and FMNIST-MIPL: three positives in a bag of up to 43 and four in a larger
-    one give the shares of 7.0 % to 9.1 % that the authors print (CDL, Table 1).
+    The default share of 8 % is that of MNIST- and FMNIST-MIPL: three positives in a bag of up to 43 and four in a
+    larger one give the shares of 7.0 % to 9.1 % that the authors print (CDL, Table 1).
     """
 
     bags_per_class: int = 100

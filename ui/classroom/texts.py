@@ -74,8 +74,8 @@ SETS_HEADING = "From votes to candidate sets"
 RULE = (
     "The paper lets three people label a picture: a label that two of the three find possible enters the candidate set "
     "S; if that leaves one label or none, S is everybody's most likely label instead. With a class, a label enters S "
-    "when at least two thirds of those who answered find it possible; if that leaves one or none, S is every label that "
-    "is the most likely one for at least a tenth of them (with up to ten answers: for anybody)."
+    "when at least two thirds of those who answered find it possible; if that leaves one or none, S is every label "
+    "that is the most likely one for at least a tenth of them (with up to ten answers: for anybody)."
 )
 REVEAL_LABEL = "Reveal the true labels"
 REVEAL_HELP = "Figure 1 of the paper: Y = Y_F + Y_T + S̄. A learning machine sees S and S̄ only."

@@ -159,7 +159,8 @@ def statements(found: FigureTwo, left: str, right: str) -> list[tuple[bool, str]
         (
             found.close,
             f"With {left} the candidates' and the non-candidates' averages are close: medians {before[1]:.1%} and "
-            f"{before[3]:.1%}, a gap of {points[0]:.1f} points, where {100 * found.widest:.0f} is the widest that its head allows.",
+            f"{before[3]:.1%}, a gap of {points[0]:.1f} points, where {100 * found.widest:.0f} is the widest "
+            "that its head allows.",
         ),
         (
             found.rises > 0.5,
