@@ -40,7 +40,8 @@ ROOMS = {
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.slides": {
-        "elimipl.cards", "elimipl.cluster", "elimipl.labels", "elimipl.model", "elimipl.predictor", "bag_generators",
+        "elimipl.cards", "elimipl.cluster", "elimipl.csv_cells", "elimipl.labels", "elimipl.model", "elimipl.predictor",
+        "bag_generators",
     },
     "elimipl.cluster": {f"bag_generators.{name}" for name in FOUNDATIONS},
     "elimipl.data": {
@@ -174,7 +175,7 @@ def test_no_pickle_anywhere() -> None:
 
 
 def test_files_fit_in_one_head() -> None:
-    """320 lines at most, tests and scripts included."""
+    """500 lines at most, tests and scripts included."""
     folders = ("bag_generators", "elimipl", "ui", "pages", "scripts", "benchmarks", "fuzz", "examples", "tests")
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for one in folders for path in files(one)}
-    assert {str(path): lines for path, lines in lengths.items() if lines > 320} == {}
+    assert {str(path): lines for path, lines in lengths.items() if lines > 500} == {}
