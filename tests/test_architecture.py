@@ -39,7 +39,7 @@ ROOMS = {
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.slides": {
-        "elimipl.cards", "elimipl.class_marks", "elimipl.cluster", "elimipl.labels", "elimipl.model",
+        "elimipl.cards", "elimipl.class_marks", "elimipl.cluster", "elimipl.csv_cells", "elimipl.labels", "elimipl.model",
         "elimipl.predictor", "bag_generators",
     },
     "elimipl.cluster": {f"bag_generators.{name}" for name in FOUNDATIONS},
