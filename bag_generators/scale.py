@@ -49,14 +49,14 @@ class ScaleDecision:
                 f"The scale is not known and there are too few nuclei to estimate it: {MICRONS} µm per pixel assumed."
             )
         centre, low, high, _ = self.estimate
-        seen = f"The file does not say its scale; by its nuclei it is about {centre:.2g} ({low:.2g} to {high:.2g}) µm"
+        seen = f"Scale by its nuclei: {centre:.2g} ({low:.2g} to {high:.2g}) µm"
         if self.origin == "estimated":
-            return f"{seen} per pixel, and the picture is read at that scale."
+            return f"{seen} per pixel; the picture is read at that scale."
         if self.doubted:
             return (
                 f"{seen} per pixel, too unsure to use: {MICRONS} assumed, which may be wrong. Give the scale by hand."
             )
-        return f"{seen} per pixel, which fits the assumed {MICRONS}."
+        return f"{seen} per pixel; {MICRONS} assumed."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""

@@ -1,8 +1,8 @@
 """How well the scale is estimated from nuclei: `python scripts/measure_scale.py [--data FOLDER]` prints JSON.
 
-tissue7 (0.5 µm per pixel) and kather8 (0.495) are cut at random, shrunk and enlarged, so that the truth is known;
-measured on what is held back from tuning: the held-back tiles and NCT-CRC-HE-100K of tissue7, slides 03 and 08 of
-kather8. Of lesion5, ebhi6 and LC25000 nobody knows the scale: only the spread of the estimates is told.
+tissue7 (0.5 µm per pixel) and kather8 (0.495) are shrunk and enlarged, so that the truth is known; measured on what is
+held back from tuning: the held-back tiles and NCT-CRC-HE-100K of tissue7, slides 03 and 08 of kather8. Of lesion5,
+ebhi6 and LC25000 nobody knows the scale: only the spread of the estimates is told.
 `--fit` computes the constants of `bag_generators.tissue.nuclei` from the other tiles of tissue7/train and kather8.
 """
 
@@ -27,23 +27,19 @@ from scripts.colon.sources import DATA, Picture, pictures
 
 KNOWN = {"tissue7": 0.5, "kather8": 0.495}
 WITHOUT_TISSUE = {"ADI", "BACK", "ADIPOSE", "EMPTY"}
-"""Fat and glass have no nuclei; their tiles are measured as they are, too, but not in the table of errors."""
+"""Fat and glass have no nuclei."""
 FACTORS = 0.4, 2.5
-SMALLEST_CUT = 0.6
-"""Side of the part that is cut out, compared with the tile's: else the side of the picture would tell the scale."""
 COVERED = 0.9
 SEED = 0
 
 
 def resized(picture: Picture, rng: np.random.Generator) -> tuple[np.ndarray, float]:
-    """A random part of a picture, shrunk or enlarged, and its true scale."""
+    """A picture shrunk or enlarged, and its true scale."""
     whole = picture.pixels()
-    side = round(whole.shape[0] * rng.uniform(SMALLEST_CUT, 1))
-    y, x = rng.integers(0, whole.shape[0] - side + 1, 2)
-    part = np.ascontiguousarray(whole[y : y + side, x : x + side])
+    side = whole.shape[0]
     size = round(side * math.exp(rng.uniform(*np.log(FACTORS))))
     way = cv2.INTER_AREA if size < side else cv2.INTER_CUBIC
-    return cv2.resize(part, (size, size), interpolation=way), KNOWN[picture.source] * side / size
+    return cv2.resize(whole, (size, size), interpolation=way), KNOWN[picture.source] * side / size
 
 
 def is_for_tuning(picture: Picture) -> bool:
@@ -63,7 +59,7 @@ def fit(data: Path, share: float) -> dict[str, Any]:
     rng = np.random.default_rng(SEED)
     seen: list[tuple[Nuclei, float, str]] = []
     for source in KNOWN:
-        repeats = 4 if source == "tissue7" else 1
+        repeats = 3 if source == "tissue7" else 1
         for picture in tqdm([one for one in chosen(source, data, True, share, rng) for _ in range(repeats)], source):
             pixels, truth = resized(picture, rng)
             if (nuclei := measure_nuclei(pixels)) is not None:
@@ -71,7 +67,7 @@ def fit(data: Path, share: float) -> dict[str, Any]:
     sources = np.array([source for _, _, source in seen])
     weight = np.array([1 / (sources == source).sum() for source in sources])
     wanted = np.array([truth + nuclei.log_size for nuclei, truth, _ in seen])
-    signs = np.array([nuclei.signs() for nuclei, _, _ in seen])
+    signs = np.array([nuclei.signs for nuclei, _, _ in seen])
     centre = robust_fit(signs, wanted, weight)
     error = np.abs(wanted - signs @ centre)
     width = weighted_fit(signs, np.log(error + 0.03), weight)

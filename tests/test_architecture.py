@@ -15,9 +15,10 @@ FOUNDATIONS = (
 
 KNOW_PICTURES = {
     "tiles.py", "tile_parts.py", "tile_shards.py", "zips.py", "phantoms.py", "qualities.py", "generator_files.py",
-    "doctor.py",
+    "doctor.py", "answer.py",
 }  # fmt: skip
-"""Builders of bags, and who examines the whole house; with commands and slides the only files of `elimipl` that do."""
+"""Builders of bags, who examines the whole house, and the answer, which names the scale that was read at; with commands
+and slides the only files of `elimipl` that know them."""
 
 ROOMS = {
     "bag_generators.reading": {"bag_generators.errors", "bag_generators.formats"},
@@ -39,8 +40,8 @@ ROOMS = {
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.slides": {
-        "elimipl.cards", "elimipl.class_marks", "elimipl.cluster", "elimipl.labels", "elimipl.model",
-        "elimipl.predictor", "bag_generators",
+        "elimipl.cards", "elimipl.class_marks", "elimipl.cluster", "elimipl.csv_cells", "elimipl.labels",
+        "elimipl.model", "elimipl.predictor", "bag_generators",
     },
     "elimipl.cluster": {f"bag_generators.{name}" for name in FOUNDATIONS},
     "elimipl.data": {

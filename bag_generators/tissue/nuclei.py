@@ -18,19 +18,22 @@ import numpy as np
 FEWEST_NUCLEI = 5
 _SIZES = 1.1 * 2.0 ** (np.arange(19) / 4)
 """Standard deviations of the Gaussians, px: nuclei at 0.1 to 2 µm per pixel."""
-_COARSE_FROM = 2.8
+_OF_A_PIXEL = 0.7
+"""By how much a pixel's own size enlarges the square of a blob's, px²."""
+_COARSE_FROM = 4.0
 """From this size on a blob is looked for in a picture of half as many pixels along each side."""
-_WINDOW, _MOST_PIXELS = 320, 410_000
-_MOST_CANDIDATES, _MOST_BLOBS = 6000, 1000
-_FAINTEST = 0.02  # of optical density
-_NUCLEUS_FROM = 0.6
-"""Blobs at least this strong, compared with the strongest, count as nuclei."""
+_WINDOW, _MOST_PIXELS = 320, 320_000
+_MOST_CANDIDATES, _MOST_BLOBS = 4000, 500
+_FAINTEST = 0.03  # of optical density
+_STRONGEST, _NUCLEUS_FROM = 0.005, 0.7
+"""Blobs count as nuclei if they are at least this strong, compared with the weakest of the strongest ones that
+together cover this share of the picture."""
 _SECOND = np.array([[1, -2, 1]], np.float32)
 _MIXED = np.array([[0.25, 0, -0.25], [0, 0, 0], [-0.25, 0, 0.25]], np.float32)
 _NEIGHBOURS = np.ones((3, 3), np.uint8)
 _DENSITY = -np.log((np.arange(256, dtype=np.float32) + 1) / 256)
-_CENTRE = (0.8803, -0.6625, 0.1325, 0.5342)
-_WIDTH = (-1.9009, 1.4638, -0.2448, -0.089)
+_CENTRE = (0.9839, -0.4702, 0.0175, 0.5247, 0.1792)
+_WIDTH = (-1.5449, 0.5925, 0.6751, -0.3801, -0.1944)
 """`scripts/measure_scale.py --fit` computes both."""
 
 
@@ -44,24 +47,17 @@ class ScaleEstimate(NamedTuple):
 
 
 class Nuclei(NamedTuple):
-    """What is measured of the nuclei of a picture; all but the size are the same at every scale."""
+    """What is measured of the nuclei of a picture; all but the size are the same at every scale.
+
+    Quantiles are by area. The count is no sign: in tiles of one size it would betray the scale.
+    """
 
     log_size: float
-    """Of the median nucleus by area: the logarithm of the Gaussian's standard deviation in px."""
-    spread: float
-    """Standard deviation of the logarithms."""
-    cover: float
-    """Logarithm of the share of the picture that they cover."""
-    skew: float
-    """By how much the median by area is larger than the median by count, as logarithms."""
+    """Of the median nucleus: the logarithm of the Gaussian's standard deviation in px."""
+    signs: tuple[float, ...]
+    """What the estimate and its interval are computed from beside the size: 1; by how much the upper and the lower
+    quartile and the median by count differ from the median, as logarithms; the logarithm of the share they cover."""
     number: int
-
-    def signs(self) -> tuple[float, ...]:
-        """What the estimate and its interval are computed from beside the size.
-
-        The count is not among them: in tiles of one size it would betray the scale.
-        """
-        return 1.0, self.spread, self.cover, self.skew
 
 
 def estimate_scale(pixels: np.ndarray) -> ScaleEstimate | None:
@@ -69,32 +65,24 @@ def estimate_scale(pixels: np.ndarray) -> ScaleEstimate | None:
     nuclei = measure_nuclei(pixels)
     if nuclei is None:
         return None
-    centre = float(np.dot(_CENTRE, nuclei.signs())) - nuclei.log_size
-    width = math.exp(min(1.0, float(np.dot(_WIDTH, nuclei.signs()))))
+    centre = float(np.dot(_CENTRE, nuclei.signs)) - nuclei.log_size
+    width = math.exp(min(1.0, float(np.dot(_WIDTH, nuclei.signs))))
     return ScaleEstimate(math.exp(centre), math.exp(centre - width), math.exp(centre + width), nuclei.number)
 
 
 def measure_nuclei(pixels: np.ndarray) -> Nuclei | None:
-    """The sizes of the nuclei; None where there are too few. Of a large picture four windows are read."""
+    """The sizes of the nuclei; None where there are too few. Of a large picture three windows are read."""
     windows = [cv2.LUT(np.ascontiguousarray(window[..., 0]), _DENSITY) for window in _windows(pixels)]
-    blobs = np.concatenate([_blobs(window) for window in windows])
-    if len(blobs) < FEWEST_NUCLEI:
+    squares = np.concatenate([_squared_sizes(window) for window in windows])
+    if len(squares) < FEWEST_NUCLEI:
         return None
-    strengths = np.sort(blobs[:, 1])[::-1]
-    sizes = blobs[blobs[:, 1] > _NUCLEUS_FROM * strengths[: max(3, len(strengths) // 50)].mean(), 0]
-    if len(sizes) < FEWEST_NUCLEI:
-        return None
-    areas = np.exp(2 * sizes)
-    order = np.argsort(sizes, kind="stable")
-    ranks = (np.cumsum(areas[order]) - areas[order] / 2) / areas.sum()
-    middle = float(np.interp(0.5, ranks, sizes[order]))
-    return Nuclei(
-        log_size=middle,
-        spread=math.sqrt(np.cov(sizes, aweights=areas, ddof=0)),
-        cover=math.log(2 * math.pi * areas.sum() / sum(window.size for window in windows)),
-        skew=middle - float(np.median(sizes)),
-        number=len(sizes),
-    )
+    squares = np.sort(squares)
+    sizes = np.log(squares - _OF_A_PIXEL) / 2
+    ranks = (np.cumsum(squares) - squares / 2) / squares.sum()
+    lower, middle, upper = (float(one) for one in np.interp([0.25, 0.5, 0.75], ranks, sizes))
+    cover = math.log(2 * math.pi * squares.sum() / sum(window.size for window in windows))
+    signs = 1.0, upper - middle, middle - lower, middle - float(np.median(sizes)), cover
+    return Nuclei(middle, signs, len(sizes))
 
 
 def _windows(pixels: np.ndarray) -> Iterator[np.ndarray]:
@@ -117,36 +105,41 @@ def _windows(pixels: np.ndarray) -> Iterator[np.ndarray]:
         yield pixels[y : y + side, x : x + side]
 
 
-def _blobs(density: np.ndarray) -> np.ndarray:
-    """Dark blobs that don't overlap, the strongest first: (n, 2) with the logarithm of the size and the strength."""
+def _squared_sizes(density: np.ndarray) -> np.ndarray:
+    """The squares of the sizes of those dark blobs that stand out most and don't overlap, (n,) in px²."""
     height, width = density.shape
-    found, level, shrunk, blurred, strongest = [], density, 1, 0.0, 0.0
+    candidates = _candidates(density)
+    kept: list[np.ndarray] = []
+    covered, least = 0.0, 0.0
+    while len(candidates) and len(kept) < _MOST_BLOBS and candidates[0, 3] >= least:
+        first = candidates[0]
+        kept.append(first)
+        covered += 2 * math.pi * first[2] ** 2
+        if least == 0 and len(kept) >= 3 and covered >= _STRONGEST * density.size:
+            least = _NUCLEUS_FROM * first[3]
+        apart = np.square(candidates[:, :2] - first[:2]).sum(axis=1)
+        candidates = candidates[apart > 1.62 * np.square(np.maximum(candidates[:, 2], first[2]))]
+    y, x, sizes, _ = np.array(kept).reshape(-1, 4).T
+    whole = (np.minimum(y, x) > sizes) & (y < height - sizes) & (x < width - sizes)
+    whole &= (sizes > _SIZES[0]) & (sizes < _SIZES[-1])  # the size of the others lies beyond
+    return np.square(sizes[whole])
+
+
+def _candidates(density: np.ndarray) -> np.ndarray:
+    """Peaks of every size, the strongest first: (n, 4) with y, x, size and strength."""
+    height, width = density.shape
+    found, level, shrunk, blurred = [np.empty((0, 4))], density, 1, 0.0
     for size in _SIZES:
         while size / shrunk > _COARSE_FROM and min(level.shape) >= 32:
             level, blurred = cv2.pyrDown(level), math.hypot(blurred, shrunk)
             shrunk *= 2
         here = size / shrunk
         strength = _blob_strength(level, here, math.sqrt(max(0.09, here**2 - (blurred / shrunk) ** 2)))
-        least = max(_FAINTEST, 0.2 * strongest)
-        rows, columns = np.nonzero((strength >= cv2.dilate(strength, _NEIGHBOURS)) & (strength > least**2))
-        if len(rows) == 0:
-            continue
-        values = np.sqrt(strength[rows, columns])
-        strongest = max(strongest, float(np.sort(values)[-5:][0]))
+        rows, columns = np.nonzero((strength >= cv2.dilate(strength, _NEIGHBOURS)) & (strength > _FAINTEST**2))
         y, x = (rows + 0.5) * height / level.shape[0], (columns + 0.5) * width / level.shape[1]
-        found.append(np.column_stack([y, x, np.full(len(values), size), values]))
-    candidates = np.concatenate(found) if found else np.empty((0, 4))
-    candidates = candidates[np.argsort(-candidates[:, 3], kind="stable")][:_MOST_CANDIDATES]
-    kept: list[np.ndarray] = []
-    while len(candidates) and len(kept) < _MOST_BLOBS:
-        first = candidates[0]
-        kept.append(first)
-        apart = np.square(candidates[:, :2] - first[:2]).sum(axis=1)
-        candidates = candidates[apart > 1.62 * np.square(np.maximum(candidates[:, 2], first[2]))]
-    y, x, sizes, strengths = np.array(kept).reshape(-1, 4).T
-    whole = (np.minimum(y, x) > sizes) & (y < height - sizes) & (x < width - sizes)
-    whole &= (sizes > _SIZES[0]) & (sizes < _SIZES[-1])  # the size of the others lies beyond
-    return np.column_stack([np.log(sizes), strengths])[whole]
+        found.append(np.column_stack([y, x, np.full(len(y), size), np.sqrt(strength[rows, columns])]))
+    candidates = np.concatenate(found)
+    return candidates[np.argsort(-candidates[:, 3], kind="stable")[:_MOST_CANDIDATES]]
 
 
 def _blob_strength(level: np.ndarray, size: float, blur: float) -> np.ndarray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -141,4 +142,5 @@ def _print(predictor: Predictor, file: str, found: _Predicted | InputError, text
     if text:
         print("\n  ".join([printable(name), *sentences]), flush=True)
     else:
-        print(json.dumps({"file": file, "model": predictor.card.id, **line}, ensure_ascii=False), flush=True)
+        spelled_out = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # as a C locale needs it
+        print(json.dumps({"file": file, "model": predictor.card.id, **line}, ensure_ascii=spelled_out), flush=True)

@@ -20,6 +20,7 @@ _SURE, _DOUBTFUL = -20.0, 40.0  # beyond these the answers no longer change
 # How often one class is taken for the other at first sight; the other way round as often unless that is said, too.
 # Every other pair: _RARELY.
 _RARELY = 0.01
+_MOST_MISTAKES = 0.4  # at first sight; what three pathologists name together, as counted for the colon, may be more
 _TAKEN_FOR: Mapping[tuple[str, ...], Mapping[tuple[str, str], float]] = {
     TISSUE7.names: {
         ("STR", "MUS"): 0.16,
@@ -113,7 +114,11 @@ def confusion_matrix(label_space: LabelSpace) -> np.ndarray:
     """
     k = len(label_space)
     known = look_alikes(label_space)
-    matrix = np.full((k, k), 0.3 / (k - 1)) if known is None else np.where(known > 0, known, _RARELY)
+    if known is None:
+        matrix = np.full((k, k), 0.3 / (k - 1))
+    else:
+        known = known * np.minimum(1.0, _MOST_MISTAKES / known.sum(axis=1, keepdims=True))
+        matrix = np.where(known > 0, known, _RARELY)
     np.fill_diagonal(matrix, 0.0)
     np.fill_diagonal(matrix, 1.0 - matrix.sum(axis=1))
     return matrix

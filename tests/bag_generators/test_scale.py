@@ -94,4 +94,4 @@ def test_a_slide_without_a_scale_is_read_by_its_nuclei(tmp_path):
 
 
 def test_the_constants_are_those_of_the_signs():
-    assert len(nuclei._CENTRE) == len(nuclei._WIDTH) == len(nuclei.measure_nuclei(REAL).signs())
+    assert len(nuclei._CENTRE) == len(nuclei._WIDTH) == len(nuclei.measure_nuclei(REAL).signs)

@@ -192,7 +192,7 @@ def test_link_restores_everything_on_a_first_visit(page: Page, app_address: str)
     title = chart(page, "overlay").evaluate("plot => plot.data[0].colorbar.title.text")
     assert "lost without the patch" in title
     expect(page.locator(".st-key-detail").get_by_text("rank 1 of 25")).to_be_visible()
-    expect(page.get_by_text("Recorded with the sample").first).to_be_visible()
+    expect(page.get_by_text("With the sample").first).to_be_visible()
     assert "method=demipl" in page.url.lower()
 
 

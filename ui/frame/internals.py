@@ -26,7 +26,7 @@ def replace_inner(place: Any, name: str, ours: Any) -> None:
 
 def check_set_by_init(kind: type, names: Iterable[str]) -> None:
     """Make sure that objects of a class have these attributes from the beginning."""
-    set_there = {*inner(vars(kind)["__init__"], "__code__").co_names}
+    set_there = {*inner(inner(kind, "__init__"), "__code__").co_names}
     if missing := sorted({*names} - set_there):
         raise refused(f"“{kind.__qualname__}” sets no “{missing[0]}”")
 

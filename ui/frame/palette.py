@@ -28,7 +28,7 @@ class Palette:
 
 LIGHT = Palette(
     text="#1F1B24", muted="#6B6475", grid="#E4DEE9", outline="#00204D", veil="rgba(255,255,255,0.75)",
-    in_set="#4A4257", outside_set="#A59DB0",
+    in_set="#4A4257", outside_set="#968EA2",
 )  # fmt: skip
 DARK = Palette(
     text="#EFEAF3", muted="#A79FB1", grid="#3A3244", outline="#00204D", veil="rgba(20,17,26,0.75)",

@@ -57,9 +57,9 @@ def test_train_writes_a_model_that_predicts(data, tiles, tmp_path, capsys):
     assert sum(blue["attention"]) == pytest.approx(1)
     assert blue["notes"] == []
     # No pixels are kept in a bag file, so the picture itself could not be checked: nobody says that it is in scope.
-    assert [one["name"] for one in blue["checks"]] == ["distance", "entropy", "label_set"]
+    assert [one["name"] for one in blue["checks"]] == ["distance", "entropy", "label_set", "scale"]
     assert all(one["reason"].endswith(".") for one in blue["checks"])
-    distance, entropy, _ = (one["passed"] for one in blue["checks"])  # the set of labels says nothing of the scope
+    distance, entropy, *_ = (one["passed"] for one in blue["checks"])  # the set of labels says nothing of the scope
     assert blue["in_scope"] is (None if distance and entropy else False)
     assert blue["not_checked"] == ["size", "tissue", "blur", "colour"]
     assert gone.keys() == {"file", "model", "error"}

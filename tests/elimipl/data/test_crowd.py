@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from bag_generators.errors import InputError
 from elimipl.data.crowd import annotate, confusion_matrix, simulate, two_of_three, uniform_false_positives
-from elimipl.labels import LESION5, TISSUE7, LabelSpace
+from elimipl.labels import COLON, LESION5, TISSUE7, LabelSpace
 
-SPACES = [TISSUE7, LESION5, LabelSpace.of("abc"), LabelSpace.of(map(str, range(13)))]
+SPACES = [TISSUE7, LESION5, COLON, LabelSpace.of("abc"), LabelSpace.of(map(str, range(13)))]
 
 
 def balanced(space, per_class):
@@ -95,7 +95,8 @@ def test_look_alikes_become_candidates(space, truth, likely, unlikely):
 def test_rows_of_the_confusion_matrix_are_chances(space):
     matrix = confusion_matrix(space)
     np.testing.assert_allclose(matrix.sum(axis=1), 1.0)
-    np.testing.assert_allclose(matrix, matrix.T)
+    if space != COLON:  # normal passes for low grade more rarely than the other way round: that was counted
+        np.testing.assert_allclose(matrix, matrix.T)
     assert (matrix > 0).all()
     assert (np.diagonal(matrix) > 0.5).all()
 

@@ -78,6 +78,8 @@ def test_splits_of_bags_on_disk_are_sent_to_other_processes_as_paths(both):
     with protocol._shared_file(on_disk) as place:
         opened_again = copy.copy(place)  # as another process makes it: of paths
     chosen = dict(enumerate(splits))
-    elsewhere = protocol._run_shared_split(opened_again, labelled, config, None, chosen, "cpu", 0)
+    elsewhere = protocol._run_shared_split(
+        opened_again, labelled, protocol._Learner(fit, config, "cpu"), None, chosen, 0
+    )
     here = protocol.evaluate(in_memory, config, splits, workers=1, device="cpu")
     assert here.accuracies == (elsewhere.accuracy,)

@@ -1,6 +1,5 @@
 """The page that Streamlit serves, with our style and the request for what draws figures."""
 
-import asyncio
 import re
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from starlette.responses import Response
 from streamlit import file_util
 from streamlit.web.server.starlette.starlette_static_routes import create_streamlit_static_assets_routes
 
+from tests.support.waiting import awaited
 from ui.frame.first_paint import serve_with_style
 from ui.frame.style import STYLE
 
@@ -26,7 +26,7 @@ def answer(routes, path: str, **headers: str) -> Response:
     """What a browser gets that asks for `path`."""
     sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": "GET", "path": "/" if path == "." else f"/{path}", "headers": sent}
-    return asyncio.run(routes[0].app.get_response(path, scope))
+    return awaited(routes[0].app.get_response(path, scope))
 
 
 @pytest.mark.parametrize("path", [".", "index.html", "lesson"])

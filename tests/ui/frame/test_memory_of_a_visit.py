@@ -182,7 +182,7 @@ def test_a_kept_bag_of_a_large_picture_is_small(large, generator):
 
 
 def test_painting_a_large_picture_takes_little_more_than_the_picture(large):
-    analysis = analyse(View(large), None, Predictor.load("tissue7-kmeansseg-elimipl"), np.ones(7, bool))
+    analysis = analyse(View(large), None, Predictor.load("tissue7-kmeansseg-elimipl"))
     tracemalloc.start()
     png = painted_png(analysis, ViewState())
     _, peak = tracemalloc.get_traced_memory()

@@ -1,6 +1,5 @@
 """What is done before the first visitor comes, also where a library is missing."""
 
-import asyncio
 import runpy
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from streamlit.web.server.starlette.starlette_static_routes import create_stream
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from bag_generators import InputError
+from tests.support.waiting import awaited
 from ui.frame.starting import starting
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -46,7 +46,7 @@ def started(routes, then=lambda: None) -> None:
         async with starting(app):
             then()
 
-    asyncio.run(start())
+    awaited(start())
 
 
 def own_routes():
