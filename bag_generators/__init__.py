@@ -5,7 +5,7 @@ from bag_generators.errors import InputError
 from bag_generators.generator import Generator
 from bag_generators.image import TissueImage, load, tiles
 from bag_generators.parallel import generate_many
-from bag_generators.registry import GENERATORS, generate, generate_together, register
+from bag_generators.registry import GENERATORS, generate, register
 
 __all__ = [
     "GENERATORS",
@@ -15,7 +15,6 @@ __all__ = [
     "TissueImage",
     "generate",
     "generate_many",
-    "generate_together",
     "load",
     "register",
     "tiles",

@@ -48,11 +48,6 @@ def where_it_lies(pixels: np.ndarray, bag: Bag, instance: int) -> list[Step]:
     return [Step("The picture as the generator sees it, the instance framed", Pixels(pixels, [frame]))]
 
 
-def never() -> bool:
-    """Of a generator that computes each picture by itself."""
-    return False
-
-
 @dataclass(frozen=True)
 class Generator:
     """One way to turn a picture into a bag, with what a person needs to choose and to understand it.
@@ -81,10 +76,6 @@ class Generator:
     """(the pixels the function got, bag, instance) → how the instance came about, without its numbers themselves."""
     remark: str = ""
     """Something to know about the steps."""
-    gathers: Callable[[], bool] = never
-    """Whether many pictures are best brought by threads of one process: the function joins what they ask of a GPU."""
-    together: Callable[..., Sequence[tuple[np.ndarray, Regions]]] | None = None
-    """The function for several pictures at once, ([pixels], [(H, W)], **own parameters), where that is faster."""
     files: tuple[str, ...] = ()
     """Files below `assets` that the function computes with; models name their sums, so that no other is used."""
 

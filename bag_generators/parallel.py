@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,7 +15,7 @@ from bag_generators.errors import InputError
 from bag_generators.generator import Recipe
 from bag_generators.image import TissueImage, load
 from bag_generators.pool import in_processes, number_of_workers
-from bag_generators.registry import gathers, generate, recipe_of, register_again
+from bag_generators.registry import generate, recipe_of, register_again
 from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import Quality, measure_for
 
@@ -25,7 +23,6 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[int, int], None]
 
 _FEW_FILES = 100  # starting workers takes about as long as this many tiles
-_THREADS = 64  # that bring pictures to one GPU
 _AHEAD = 4  # files handed to a worker before it has answered, so that it never waits for us
 
 
@@ -101,9 +98,7 @@ def generate_with_notes(
     generate(name, blank, **params)  # a blank picture tells whether the name and the parameters are right
 
     def counted() -> Iterator[tuple[AnyPath, Outcome]]:
-        if gathers(name):
-            stream = _in_threads(partial(outcome_of, name, params, wanted), files)
-        elif recipe is None or count == 1:
+        if recipe is None or count == 1:
             stream = _one_by_one(partial(outcome_of, name, params, wanted), files)
         else:
             job = (recipe, params, wanted)
@@ -114,19 +109,6 @@ def generate_with_notes(
             yield file, outcome
 
     return counted()
-
-
-def _in_threads(make: Callable[[AnyPath], Outcome], files: Iterable[AnyPath]) -> Iterator[tuple[AnyPath, Outcome]]:
-    """The outcomes made by threads of this process, in order: they read and wait, one GPU computes for all of them."""
-    with ThreadPoolExecutor(_THREADS, thread_name_prefix="bags") as threads:
-        ahead: deque[tuple[AnyPath, Future[Outcome]]] = deque()
-        for file in files:
-            ahead.append((file, threads.submit(make, file)))
-            if len(ahead) == 2 * _THREADS:
-                first, outcome = ahead.popleft()
-                yield first, outcome.result()
-        for file, outcome in ahead:
-            yield file, outcome.result()
 
 
 def _one_by_one(make: Callable[[AnyPath], Outcome], files: Iterable[AnyPath]) -> Iterator[tuple[AnyPath, Outcome]]:

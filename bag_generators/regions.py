@@ -45,6 +45,11 @@ class Regions(ABC):
     @abstractmethod
     def __len__(self) -> int: ...
 
+    @property
+    def blocks(self) -> np.ndarray:
+        """(n,) int from 0: instances of one block are removed together; each is a block by itself unless told."""
+        return np.arange(len(self))
+
     def paint(self, scores: Scores, shape: Size | None = None, rows: slice = slice(None)) -> np.ndarray:
         """Scores (n,) as a (H, W) float64 map: overlaps are averaged, what no region covers is NaN.
 
@@ -110,18 +115,23 @@ class Regions(ABC):
 
 
 class BoxRegions(Regions):
-    """Axis-parallel boxes, which may overlap: Row's bands, SBN's blobs, SIFT's cells.
+    """Axis-parallel boxes, which may overlap: Row's bands, SBN's blobs, SIFT's and Deep's cells.
 
-    `boxes` is (n, 4) int: x0, y0, x1, y1 with x1 and y1 exclusive.
+    `boxes` is (n, 4) int: x0, y0, x1, y1 with x1 and y1 exclusive. `blocks` (n,) says what is removed together.
     """
 
-    def __init__(self, boxes: np.ndarray | Sequence[Box], shape: Size) -> None:
+    def __init__(self, boxes: np.ndarray | Sequence[Box], shape: Size, blocks: np.ndarray | None = None) -> None:
         self.boxes = np.array(boxes, dtype=np.int64)
         self.boxes.flags.writeable = False
         self.shape = shape
+        self._blocks = blocks
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BoxRegions, (self.boxes, self.shape)
+        return BoxRegions, (self.boxes, self.shape, self._blocks)
+
+    @property
+    def blocks(self) -> np.ndarray:
+        return super().blocks if self._blocks is None else self._blocks
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -130,14 +140,19 @@ class BoxRegions(Regions):
         # Between two neighbouring box edges nothing changes.
         values = self._checked(scores)
         x_cuts, y_cuts = np.unique(self.boxes[:, 0::2]), np.unique(self.boxes[:, 1::2])
-        total = np.zeros((len(y_cuts) - 1, len(x_cuts) - 1))
-        count = np.zeros_like(total)
-        x_cells = np.searchsorted(x_cuts, self.boxes[:, 0::2])
-        y_cells = np.searchsorted(y_cuts, self.boxes[:, 1::2])
-        for value, (left, right), (top, bottom) in zip(values, x_cells, y_cells, strict=True):
-            total[top:bottom, left:right] += value
-            count[top:bottom, left:right] += 1
-        return x_cuts, y_cuts, np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+        left, right = np.searchsorted(x_cuts, self.boxes[:, 0::2]).T
+        top, bottom = np.searchsorted(y_cuts, self.boxes[:, 1::2]).T
+        # Every box once for each cell it covers, `step` counting them row by row.
+        wide = right - left
+        covered = wide * (bottom - top)
+        box = np.repeat(np.arange(len(values)), covered)
+        step = np.arange(len(box)) - np.repeat(np.cumsum(covered) - covered, covered)
+        rows, columns = len(y_cuts) - 1, len(x_cuts) - 1
+        cell = (top[box] + step // wide[box]) * columns + left[box] + step % wide[box]
+        count = np.bincount(cell, minlength=rows * columns)
+        total = np.bincount(cell, values[box], minlength=rows * columns)
+        mean = np.divide(total, count, out=np.full(rows * columns, np.nan), where=count > 0)
+        return x_cuts, y_cuts, mean.reshape(rows, columns)
 
     def at(self, x: float, y: float) -> int | None:
         pixel = np.floor([x, y])
@@ -159,9 +174,7 @@ class BoxRegions(Regions):
         return mask
 
     def under(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        x0, y0, x1, y1 = self.boxes.T
-        x, y = x[:, None], y[:, None]
-        return (x0 <= x) & (x < x1) & (y0 <= y) & (y < y1)
+        return _within(self.boxes[:, 0::2], x) & _within(self.boxes[:, 1::2], y)
 
     def centre(self, i: int) -> tuple[float, float]:
         x0, y0, x1, y1 = self.box(i)
@@ -170,6 +183,12 @@ class BoxRegions(Regions):
     def box(self, i: int) -> Box:
         x0, y0, x1, y1 = self.boxes[self._index(i)].tolist()
         return x0, y0, x1, y1
+
+
+def _within(spans: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Whether each of m places lies in each of n spans, (m, n) bool; the cells of a grid share a few spans."""
+    (first, last), span_of = (found.T for found in np.unique(spans, axis=0, return_inverse=True))
+    return ((first <= at[:, None]) & (at[:, None] < last))[:, span_of.ravel()]
 
 
 class LabelRegions(Regions):

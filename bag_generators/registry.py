@@ -59,11 +59,6 @@ def recipe_of(name: str) -> Recipe | None:
     return _named(name).recipe()
 
 
-def gathers(name: str) -> bool:
-    """Whether the generator called `name` wants the pictures of several threads at a time."""
-    return _named(name).gathers()
-
-
 def register_again(recipe: Recipe) -> str:
     """Make a generator of the caller known in a worker process, unless it is; returns its name."""
     if recipe.name not in GENERATORS:
@@ -76,11 +71,6 @@ def generate(name: str, image: TissueImage, /, **params: Any) -> Bag:
 
     `stain` ("none" is the paper's way) names a stain normalisation applied first; see `bag_generators.tissue.stain`.
     """
-    return generate_together(name, [image], **params)[0]
-
-
-def generate_together(name: str, images: Sequence[TissueImage], /, **params: Any) -> list[Bag]:
-    """The bags that `generate` makes of several pictures, together where that is faster."""
     generator = _named(name)
     if unknown := params.keys() - generator.defaults.keys():
         raise InputError(
@@ -89,17 +79,10 @@ def generate_together(name: str, images: Sequence[TissueImage], /, **params: Any
         )
     chosen = {**generator.defaults, **params}
     own = {key: value for key, value in chosen.items() if key != "stain"}
-    seen = [_seen(generator, image, chosen["stain"]) for image in images]
-    shapes = [(image.height, image.width) for image in images]
-    if generator.together is not None:
-        made = generator.together(seen, shapes, **own)
-    else:
-        made = [generator.function(pixels, shape, **own) for pixels, shape in zip(seen, shapes, strict=True)]
+    seen = _seen(generator, image, chosen["stain"])
+    features, regions = generator.function(seen, (image.height, image.width), **own)
     names = tuple(stain.channel_name(feature, chosen["stain"]) for feature in generator.feature_names)
-    return [
-        Bag(np.asarray(features, np.float32), regions, name, chosen, names, image.sha256)
-        for (features, regions), image in zip(made, images, strict=True)
-    ]
+    return Bag(np.asarray(features, np.float32), regions, name, chosen, names, image.sha256)
 
 
 def steps_of(image: TissueImage, bag: Bag, instance: int) -> Sequence[Step]:

@@ -1,7 +1,8 @@
 """How fast the generators are, against the libraries' own way in the same run: `python benchmarks/bench_generators.py`.
 
-One thread, 224×224 tiles, ours and the reference taking turns on every tile, medians. Then `generate_many` on two
-processes against one, and the memory that 7,000 bags take. Prints a table, writes `results/generators.json`.
+One thread, 224×224 tiles, ours and the reference taking turns on every tile, medians; Deep also on 1,000 px. Then
+`generate_many` on two processes against one, and the memory that 7,000 bags take. Prints a table, writes
+`results/generators.json`.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ import cv2
 import numpy as np
 import pywt
 import sklearn
+import torch
 from PIL import Image
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from bag_generators import TissueImage, generate, generate_many, load
-from bag_generators.generators.encoder import PATCH, shipped_encoder
+from bag_generators.generators.encoder import SEEN, STAGES, VIEWS, as_seen, shipped_encoder
 from bag_generators.generators.kmeansseg import LITTLE_GAIN, TIGHT, to_ycbcr
 from bag_generators.generators.sift import CELL, POINTS
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
@@ -51,11 +53,29 @@ def opencv_sift(image: TissueImage) -> None:
     SIFT.compute(cv2.cvtColor(image.pixels, cv2.COLOR_RGB2GRAY), KEY_POINTS)
 
 
-def one_patch_at_a_time(image: TissueImage) -> None:
-    """The same network on the same patches, one after the other."""
-    for y in range(0, 224, PATCH):
-        for x in range(0, 224, PATCH):
-            shipped_encoder().encode(image.pixels[None, y : y + PATCH, x : x + PATCH])
+def overlapping_patches(image: TissueImage) -> None:
+    """The same network on 56 px patches every 28 px, each with its 168 px, all patches of a view at once."""
+    encoder, most = shipped_encoder(), max(VIEWS) // 2
+    padded = cv2.copyMakeBorder(image.pixels, most, most, most, most, cv2.BORDER_REFLECT_101)
+    middles = [most + STEP // 2 + STEP * i for i in range(image.width // STEP)]
+    with torch.inference_mode():
+        for view in VIEWS:
+            way, half = cv2.INTER_AREA if view > SEEN else cv2.INTER_CUBIC, view // 2
+            crops = [padded[y - half : y + half, x - half : x + half] for y in middles for x in middles]
+            seen = np.stack([cv2.resize(crop, (SEEN, SEEN), interpolation=way) for crop in crops])
+            maps = encoder.network.maps(_as_input(seen))
+            torch.cat([maps[stage].mean((2, 3)) for stage in STAGES], 1)
+
+
+def bare_network(image: TissueImage) -> None:
+    """The same network over the same pixels in one piece, and nothing read from its maps."""
+    with torch.inference_mode():
+        for view in VIEWS:
+            shipped_encoder().network.maps(_as_input(as_seen(image.pixels, view)[0][None]))
+
+
+def _as_input(pictures: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(pictures).permute(0, 3, 1, 2).float()
 
 
 def kmeansseg_by_libraries(image: TissueImage) -> None:
@@ -74,14 +94,20 @@ def kmeansseg_by_libraries(image: TissueImage) -> None:
         before = spread
 
 
+STEP = 28
+"""Pixels from one overlapping patch to the next."""
 # generator, the reference's name, the reference, at least so many times as fast
 COMPARISONS: tuple[tuple[str, str, Callable[[TissueImage], None], float], ...] = (
     ("row", "GaussianBlur + resize alone", blur_and_resize, 0.5),
     ("sbn", "GaussianBlur + resize alone", blur_and_resize, 0.5),
     ("sift", "cv2.SIFT.compute", opencv_sift, 3.0),
     ("kmeansseg", "pywt on all blocks, sklearn KMeans", kmeansseg_by_libraries, 1.5),
-    ("deep", "one patch at a time", one_patch_at_a_time, 3.0),
+    ("deep", "patches of 56 and 168 px, every 28 px", overlapping_patches, 8.0),
+    ("deep", "the bare network, same pixels", bare_network, 1 / 1.3),
 )
+LARGE, LARGE_PICTURES = 1000, 3
+MOST_SECONDS = {"deep": 0.06, f"deep, {LARGE:,} px": 1.5}
+"""On one warm core."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -91,7 +117,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         images = [load(file) for file in files[: args.tiles]]
         with threadpool_limits(1):
             cv2.setNumThreads(1)
+            torch.set_num_threads(1)
             rows = [compare(*comparison, images) for comparison in COMPARISONS]
+            rows.append(compare(*COMPARISONS[-1], large_pictures(images), f"deep, {LARGE:,} px"))
             rows.append(compare_processes(list(islice(cycle(files), args.files))))
         peak = peak_memory(files)
     print_table(rows, peak, source, len(images))
@@ -104,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 "memory": {"files": MEMORY_FILES, "generator": "sift", "peak_mb": round(peak), "limit_mb": 1000},
                 "versions": {
                     "python": platform.python_version(),
-                    **{m.__name__: m.__version__ for m in (np, cv2, pywt, sklearn)},
+                    **{m.__name__: m.__version__ for m in (np, cv2, pywt, sklearn, torch)},
                 },
             },
             indent=2,
@@ -130,14 +158,28 @@ def compare(
     reference: Callable[[TissueImage], None],
     target: float,
     images: list[TissueImage],
+    name: str = "",
 ) -> dict[str, Any]:
-    """Median seconds of the generator and of its reference over the same tiles, in turns."""
+    """Median seconds of the generator and of its reference over the same pictures, in turns."""
     ours, theirs = [], []
     generate(generator, images[0])  # what is read or compiled once is not a tile's time
+    reference(images[0])
     for image in tqdm(images, desc=generator, disable=None):
         ours.append(_seconds(lambda: generate(generator, image)))  # noqa: B023 - called at once
         theirs.append(_seconds(lambda: reference(image)))  # noqa: B023
-    return _row(generator, reference_name, statistics.median(ours), statistics.median(theirs), target)
+    return _row(name or generator, reference_name, statistics.median(ours), statistics.median(theirs), target)
+
+
+def large_pictures(images: list[TissueImage]) -> list[TissueImage]:
+    """Pictures of 1,000 px, each many tiles side by side."""
+    across = -(-LARGE // images[0].width)
+    tiles = cycle(image.pixels for image in images)
+    return [
+        TissueImage.from_array(
+            np.vstack([np.hstack(list(islice(tiles, across))) for _ in range(across)])[:LARGE, :LARGE]
+        )
+        for _ in range(LARGE_PICTURES)
+    ]
 
 
 def compare_processes(files: list[Path]) -> dict[str, Any]:
@@ -160,10 +202,10 @@ def peak_memory(files: list[Path]) -> float:
 
 def print_table(rows: list[dict[str, Any]], peak: float, source: str, n_tiles: int) -> None:
     print(f"{n_tiles} tiles: {source}. One thread, median of a tile.\n")
-    print(f"{'':<40}{'ours':>11}  {'reference':<32}{'its time':>11}{'times as fast':>15}{'at least':>10}")
+    print(f"{'':<40}{'ours':>11}  {'reference':<38}{'its time':>11}{'times as fast':>15}{'at least':>10}")
     for row in rows:
         print(
-            f"{row['name']:<40}{_time(row['seconds']):>11}  {row['reference']:<32}{_time(row['reference_seconds']):>11}"
+            f"{row['name']:<40}{_time(row['seconds']):>11}  {row['reference']:<38}{_time(row['reference_seconds']):>11}"
             f"{row['times_as_fast']:>15.2f}{row['target']:>10}{'' if row['met'] else '  MISSED'}"
         )
     print(f"\n{MEMORY_FILES:,} SIFT bags kept in memory: peak {peak:.0f} MB (limit 1,000 MB)")
@@ -171,14 +213,15 @@ def print_table(rows: list[dict[str, Any]], peak: float, source: str, n_tiles: i
 
 def _row(name: str, reference: str, seconds: float, reference_seconds: float, target: float) -> dict[str, Any]:
     ratio = reference_seconds / seconds
+    fast_enough = seconds <= MOST_SECONDS.get(name, np.inf)
     return {
         "name": name,
         "seconds": round(seconds, 6),
         "reference": reference,
         "reference_seconds": round(reference_seconds, 6),
         "times_as_fast": round(ratio, 2),
-        "target": target,
-        "met": ratio >= target,
+        "target": round(target, 2),
+        "met": bool(ratio >= target and fast_enough),
     }
 
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from elimipl.labels import LabelSpace
     from elimipl.predictor import Instances, Prediction, Predictor
 
+LIKELY = 0.5
+"""Below this chance of being right there is no answer."""
+ACCEPTANCE = "acceptance"
+"""Name of the check whether such an answer is right often enough."""
 LABEL_SET = "label_set"
 """Name of the check whether exactly one label is possible."""
 SCALE = "scale"
@@ -76,6 +80,7 @@ class Answer:
             "probability": self.probability,
             "label_set": None if self.label_set is None else list(self.label_set),
             "trusted": self.trusted,
+            "declined": self.declined,
             "in_scope": self.verdict.in_scope,
             "trained_on": self.verdict.trained_on,
             "checks": [{"name": one.name, "passed": one.passed, "reason": one.reason} for one in self.checks],
@@ -95,14 +100,20 @@ class Answer:
     def of(cls, predictor: Predictor, prediction: Prediction, verdict: Verdict) -> Answer:
         """The answer of a prediction that was made and judged already."""
         possible, counted = prediction.label_set(USUAL_LEVEL), predictor.card.reliability
+        rule, last = predictor.card.acceptance, None
+        if rule is not None and verdict.chance is not None:
+            last = _of_chance(verdict.chance, rule.limit, prediction)
+        elif possible is not None:
+            last = _of_label_set(possible, prediction)
         return cls(
             label=prediction.label,
             probability=prediction.probability,
             label_set=possible,
-            no_answer=possible is not None and len(possible) == len(prediction.label_space),
+            no_answer=(possible is not None and len(possible) == len(prediction.label_space))
+            or (verdict.chance is not None and verdict.chance < LIKELY),
             verdict=verdict,
-            checks=verdict.checks if possible is None else (*verdict.checks, _of_label_set(possible, prediction)),
-            not_checked=verdict.not_checked if possible is not None else (*verdict.not_checked, LABEL_SET),
+            checks=verdict.checks if last is None else (*verdict.checks, last),
+            not_checked=verdict.not_checked if last is not None else (*verdict.not_checked, LABEL_SET),
             reliability=None if counted is None else counted.sentence(prediction.probability),
             label_space=prediction.label_space,
         )
@@ -111,6 +122,13 @@ class Answer:
 def answer(quality: Mapping[str, float], predictor: Predictor, bag: Instances, prediction: Prediction) -> Answer:
     """Judge a prediction by all checks; `quality` has the pixel measures by name (`bag_generators.tissue.quality`)."""
     return Answer.of(predictor, prediction, judge(quality, predictor, bag, prediction))
+
+
+def _of_chance(chance: float, limit: float, prediction: Prediction) -> Check:
+    said = f"Answers like this one were right in about {100 * chance:.0f} of 100 cases, expected at least"
+    passed = chance >= limit
+    doubt = "" if passed else f": {prediction.title} is not certain enough on a picture like this"
+    return Check(ACCEPTANCE, passed, chance, limit, f"{said} {100 * limit:.0f}{doubt}.")
 
 
 def _of_label_set(possible: tuple[str, ...], prediction: Prediction) -> Check:

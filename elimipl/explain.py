@@ -7,6 +7,7 @@ for each instance and class: `contribution` in logits, the others in calibrated 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -14,11 +15,8 @@ from numpy.typing import ArrayLike
 
 from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
-from elimipl.cards.calibration import temper
+from elimipl.bag_parts import BagParts, read_instances
 from elimipl.predictor import Instances, Prediction, Predictor
-
-_ROWS_AT_ONCE = 200_000
-_CELLS_AT_ONCE = 4_000_000
 
 
 def contribution(predictor: Predictor, bag: Instances) -> np.ndarray:
@@ -27,7 +25,7 @@ def contribution(predictor: Predictor, bag: Instances) -> np.ndarray:
     Positive where the instance speaks for the class, whatever the others say; attention alone has no sign.
     """
     predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
-    scores, votes = _read(predictor, bag.features)
+    scores, votes = read_instances(predictor, bag.features)
     return np.asarray(scores.softmax(0)[:, None] * votes)
 
 
@@ -37,62 +35,70 @@ def single(predictor: Predictor, bag: Instances) -> np.ndarray:
     return predictor.probabilities(bag.features, np.ones(len(bag.features), dtype=np.int64))
 
 
-def leave_one_out(predictor: Predictor, bag: Instances) -> np.ndarray:
-    """p(whole bag) − p(bag without instance j), (n, k): positive where the instance speaks for the class.
+def leave_one_out(predictor: Predictor, bag: Instances, blocks: np.ndarray | None = None) -> np.ndarray:
+    """p(whole bag) − p(bag without the block of instance j), (n, k): positive where the block speaks for the class.
 
-    The bag without its only instance is empty and says nothing; for it every class counts as equally likely.
+    `blocks` (n,) takes the place of the bag's own (`elimipl.bag_parts`). The bag without its only block is empty and
+    says nothing; for it every class counts as equally likely.
     """
+    parts = BagParts(predictor, bag, blocks)
     whole = predictor.predict(bag).probabilities  # (k,)
-    n = len(bag.features)
-    if n == 1:
-        return (whole - 1 / len(whole))[None]
-    steps = np.array_split(np.arange(n), -(-n * n // _CELLS_AT_ONCE))
-    without = [of_parts(predictor, bag, step[:, None] != np.arange(n)) for step in steps]
-    return np.asarray(whole - np.concatenate(without))
+    without = parts.without_each() if len(parts) > 1 else np.full((1, len(whole)), 1 / len(whole))
+    return np.asarray((whole - without)[parts.block_of])
 
 
-def of_parts(predictor: Predictor, bag: Instances, kept: np.ndarray) -> np.ndarray:
-    """Calibrated probabilities (m, k) of parts of a bag: `kept` (m, n) says which instances each part holds.
-
-    Where an instance says the same in any company, it is read once for all parts.
-    """
+def first_map(predictor: Predictor, bag: Instances) -> np.ndarray:
+    """The map to show first, (n,): on the model's card the one that finds best what carries the class, or attention."""
+    measured = predictor.card.first_map
     predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
-    if kept.ndim != 2 or kept.shape[1] != len(bag.features) or not kept.any(axis=1).all():
+    scores, votes = read_instances(predictor, bag.features)
+    attention = scores.softmax(0)
+    with one_thread():
+        answer = int(predictor.network.energies((attention @ votes)[None])[0].argmax())
+        vote = predictor.network.energies(votes).softmax(1)[:, answer]
+    maps = {
+        "attention": attention,
+        "vote": vote,
+        "contribution": attention * votes[:, answer],
+        "attention of the answer": attention * vote,
+    }
+    return np.asarray(maps["attention" if measured is None else measured.name])
+
+
+class KeptAlone(NamedTuple):
+    """The probability of the answer for the whole bag, and with only a share of its instances kept."""
+
+    whole: float
+    most: float
+    """With those of the highest scores."""
+    least: float
+    """With those of the lowest scores."""
+
+
+def kept_alone(predictor: Predictor, bag: Instances, scores: np.ndarray, share: float = 0.25) -> KeptAlone:
+    """Is what a map (n,) points at enough for the answer, and what it points away from not?"""
+    if not 0 < share <= 1 or len(scores) != len(bag.features):
         raise InputError(
-            f"Marks of the shape {kept.shape} don't make parts of a bag of {len(bag.features)} instances.",
-            "Give a row for each part, and keep at least one instance in it.",
+            f"A share of {share:g} by {len(scores)} scores can't be kept of {len(bag.features)} instances.",
+            "Give a share above 0 up to 1, and a score for every instance.",
         )
-    if predictor.network.is_local:
-        scores, votes = _read(predictor, bag.features)
-        with one_thread():
-            attention = scores.masked_fill(~torch.from_numpy(kept), -torch.inf).softmax(1)  # (m, n)
-            raw = predictor.network.energies(attention @ votes).softmax(1)
-        return temper(raw.numpy(), predictor.card.temperature)
-    rows = [np.flatnonzero(row) for row in kept]
-    groups = np.array_split(np.arange(len(rows)), -(-kept.size // _ROWS_AT_ONCE))
-    found = []
-    for group in (group for group in groups if group.size):
-        taken = np.concatenate([rows[i] for i in group])
-        found.append(predictor.probabilities(bag.features[taken], kept[group].sum(axis=1)))
-    return np.concatenate(found)
-
-
-def _read(predictor: Predictor, features: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-    """What eq. 3 takes the softmax of, (n,), and every instance's votes W_cᵀh_j + b_c, (n, k)."""
-    network = predictor.network
-    x = torch.from_numpy(predictor.scaler.transform(features))
-    with torch.no_grad(), one_thread():
-        scores, votes = network.read(x, torch.zeros(len(x), dtype=torch.int64), 1)
-        return network.attention_logits(scores), votes
+    order = np.argsort(-np.asarray(scores), kind="stable")
+    count = max(1, round(share * len(order)))
+    prediction = predictor.predict(bag)
+    most, least = (
+        predictor.predict_features(bag.features[np.sort(kept)]).probabilities[prediction.index]
+        for kept in (order[:count], order[-count:])
+    )
+    return KeptAlone(prediction.probability, float(most), float(least))
 
 
 def without_instances(predictor: Predictor, bag: Instances, removed: Collection[int]) -> Prediction:
     """The prediction for the bag without the instances in `removed`; its attention is over those that stay."""
     n = len(bag.features)
-    if unknown := sorted(set(removed) - set(range(n))):
+    if unknown := [j for j in sorted(removed) if not 0 <= j < n]:
         raise InputError(f"The bag has no instance {unknown[0]}.", f"Choose from 0 to {n - 1}.")
-    kept = [j for j in range(n) if j not in set(removed)]
-    if not kept:
+    kept = np.delete(np.arange(n), list(removed))
+    if not len(kept):
         raise InputError("Nothing would be left of the bag.", "Keep at least one instance.")
     predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
     return predictor.predict_features(bag.features[kept])

@@ -10,6 +10,7 @@ import colorsys
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from bag_generators.errors import InputError
@@ -94,7 +95,7 @@ class LabelSpace:
         """What people read for the class called `name`; a name of other classes stays as it is."""
         return self.titles[self.names.index(name)] if name in self.names else name
 
-    @property
+    @cached_property
     def codes(self) -> tuple[str, ...]:
         """A few letters per class for maps and legends, so that no class is known by its colour alone.
 

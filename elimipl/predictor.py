@@ -13,6 +13,7 @@ import torch
 
 from bag_generators.bag_file import plain_json
 from bag_generators.errors import InputError
+from elimipl.acceptance import KnownBags, read_bag, signs
 from elimipl.cards.calibration import temper
 from elimipl.cards.card import Card
 from elimipl.cards.conformal import USUAL_LEVEL, Conformal
@@ -94,15 +95,20 @@ class Predictor:
     Inference runs in float64: what a bag gets doesn't depend on the bags it is predicted together with.
     """
 
-    def __init__(self, network: Network, scaler: Scaler, card: Card) -> None:
+    def __init__(self, network: Network, scaler: Scaler, card: Card, known: KnownBags | None = None) -> None:
         self.card = card
+        self.known = known
         self.scaler = scaler
         self.network = network.to(device="cpu", dtype=torch.float64).eval().requires_grad_(False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Tensors travel to another process by files that only its parent's family may open; arrays as they are.
         state = {name: tensor.numpy() for name, tensor in self.network.state_dict().items()}
-        return _rebuilt, (self.card, state, self.scaler)
+        return _rebuilt, (self.card, state, self.scaler, self.known)
+
+    def with_card(self, card: Card) -> Predictor:
+        """The same model with another card."""
+        return Predictor(self.network, self.scaler, card, self.known)
 
     @classmethod
     def load(cls, model_id: str, folder: Path | None = None) -> Predictor:
@@ -118,6 +124,10 @@ class Predictor:
         network = _blank(card)
         expected = {f"network.{name}": tuple(value.shape) for name, value in network.state_dict().items()}
         expected |= {"scaler.shift": (card.dim,), "scaler.scale": (card.dim,), "scaler.limit": (1,)}
+        if card.acceptance is not None:
+            p = card.acceptance.pictures
+            widths = {"embeddings": network.config.hidden, "means": card.dim, "meant": len(card.label_space)}
+            expected |= {f"known.{name}": (p, width) for name, width in widths.items()}
         _check_shapes(card, expected, {name: array.shape for name, array in arrays.items()})
         _check_values(card, arrays)
         state = {
@@ -127,12 +137,20 @@ class Predictor:
         }
         network.load_state_dict(state, assign=True)
         scaler = Scaler(arrays["scaler.shift"], arrays["scaler.scale"], float(arrays["scaler.limit"][0]))
-        return cls(network, scaler, card)
+        known = None if card.acceptance is None else KnownBags.of(arrays)
+        return cls(network, scaler, card, known)
 
     @classmethod
-    def from_fitted(cls, fitted: Fitted, card: Card) -> Predictor:
+    def from_fitted(cls, fitted: Fitted, card: Card, known: KnownBags | None = None) -> Predictor:
         """A model that was just trained and lies in no file; the fitted model itself stays as it is."""
-        return cls(copy.deepcopy(fitted.network), fitted.scaler, card)
+        return cls(copy.deepcopy(fitted.network), fitted.scaler, card, known)
+
+    def chance(self, features: np.ndarray) -> float | None:
+        """How likely the answer for (n, d) instances is right; None where the card has no numbers for it."""
+        if self.card.acceptance is None or self.known is None:
+            return None
+        reading = read_bag(self.network, self.scaler, features)
+        return self.card.acceptance.chance(signs(reading, self.known))
 
     def predict(self, bag: Instances) -> Prediction:
         """The prediction for a bag made by the generator, with the parameters, that the model learned from."""
@@ -225,10 +243,10 @@ def _blank(card: Card) -> Network:
         return Network(_config(card), card.dim, len(card.label_space))
 
 
-def _rebuilt(card: Card, state: Mapping[str, np.ndarray], scaler: Scaler) -> Predictor:
+def _rebuilt(card: Card, state: Mapping[str, np.ndarray], scaler: Scaler, known: KnownBags | None = None) -> Predictor:
     network = _blank(card)
     network.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()}, assign=True)
-    return Predictor(network, scaler, card)
+    return Predictor(network, scaler, card, known)
 
 
 def _config(card: Card) -> Config:

@@ -47,6 +47,8 @@ class Verdict:
     """Names of the checks for which the model's card has no limits, or the bag no picture that was measured."""
     trained_on: Pictures = TILES
     """What the model knows at all: a picture in the scope of a model of drawings is like those drawings."""
+    chance: float | None = None
+    """How likely the answer is right (`elimipl.acceptance`); None where the card has no numbers for it."""
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -90,7 +92,8 @@ def judge(quality: Mapping[str, float], predictor: Predictor, bag: Instances, pr
     made = [_judged(name, measures, values, limits) for name, measures in known.items() if measures]
     if card.pictures == PHANTOMS:
         made = [one if one.passed else replace(one, reason=f"{one.reason} {DRAWINGS_ONLY}") for one in made]
-    return Verdict(tuple(made), tuple(name for name, measures in known.items() if not measures), card.pictures or TILES)
+    missing = tuple(name for name, measures in known.items() if not measures)
+    return Verdict(tuple(made), missing, card.pictures or TILES, predictor.chance(bag.features))
 
 
 def _judged(name: str, measures: Sequence[_Measure], values: Mapping[str, float], limits: Limits) -> Check:
@@ -149,7 +152,7 @@ _CHECKS: Mapping[str, tuple[_Measure, ...]] = MappingProxyType(
             _Measure(
                 "field",
                 "The shorter side of the picture shows {}",
-                below="a field this small holds too few patches to judge by",
+                below="a field this small holds too little tissue to judge by",
                 unit="µm",
             ),
         ),

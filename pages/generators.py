@@ -18,8 +18,9 @@ show_waiting()
 if picture is None:
     st.stop()
 show_notes(picture.image.notes)
-bags, refusals = all_bags(picture.image)
+bags, refusals = all_bags(picture.image, picture.is_drawn)
 st.markdown(texts.intro(len(bags)))
+st.caption(texts.read_by([described.prediction.label_space.id for described in bags.values() if described.prediction]))
 for problem in (*GENERATORS.problems, *refusals):
     show_error(problem)
 if not bags:

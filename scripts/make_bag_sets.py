@@ -34,6 +34,10 @@ COPIES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     " upside down": lambda pixels: pixels[::-1],
     " turned by 180°": lambda pixels: pixels[::-1, ::-1],
 }
+PARAMS: Mapping[str, dict[str, int]] = {"deep": {"cell": 56}}
+"""Larger cells than the models that ship read, so that a set stays below 3 MB."""
+MOST_COPIES = {"deep": 2}
+"""For the same reason; of the others all."""
 SOURCE = (
     "Features of tiles of CRC-VAL-HE-7K and NCT-CRC-HE-100K (Kather, Halama and Marx 2018, Zenodo record 1214456), "
     "computed by this project"
@@ -45,26 +49,32 @@ def tile_bags(folder: Path, generator: str) -> BagDataset:
     """Bags of all tiles and their copies; the candidate sets are those of three simulated annotators."""
     published = published_names(folder)
     paths, labels, _ = find_tiles(folder / "train", TISSUE7)
+    copies = copies_of(generator)
     bags, names = [], []
     for path in paths:
         image = load(path)
-        for copy, change in COPIES.items():
+        for copy, change in copies.items():
             changed = TissueImage.from_array(np.ascontiguousarray(change(image.pixels)))
-            bags.append(generate(generator, changed))
+            bags.append(generate(generator, changed, **PARAMS.get(generator, {})))
             names.append(published[path.name] + copy)
-    labels_of_bags = np.repeat(labels, len(COPIES))
+    labels_of_bags = np.repeat(labels, len(copies))
     bare = BagDataset.from_bags(
         [bag.features for bag in bags],
         TISSUE7,
         labels_of_bags,
         generator=generator,
         params=dict(bags[0].params),
-        groups=np.repeat(np.arange(len(paths)), len(COPIES)),
+        groups=np.repeat(np.arange(len(paths)), len(copies)),
         names=tuple(names),
         source=SOURCE,
         licence=LICENCE,
     )
     return Candidates("crowd", seed=0).given_to(bare)
+
+
+def copies_of(generator: str) -> Mapping[str, Callable[[np.ndarray], np.ndarray]]:
+    """The copies of every tile in the set of a generator."""
+    return dict(list(COPIES.items())[: MOST_COPIES.get(generator, len(COPIES))])
 
 
 def published_names(folder: Path) -> dict[str, str]:
@@ -102,11 +112,11 @@ def make(folder: Path, generators: Sequence[str], tiles: Path | None, per_class:
     entries = dict(bag_sets(folder)) if (folder / "bags.json").exists() else {}
     for generator in generators:
         name = f"phantoms-{generator}"
-        phantoms = build_phantoms(generator, per_class=per_class, seed=seed)
+        phantoms = build_phantoms(generator, per_class=per_class, seed=seed, **PARAMS.get(generator, {}))
         entries[name] = write(folder, name, "Phantoms", phantoms, 1, ())
         if tiles is not None:
-            name, bags = f"tissue7-{generator}", tile_bags(tiles, generator)
-            entries[name] = write(folder, name, "Tissue tiles", bags, len(COPIES), bags.names[:: len(COPIES)])
+            name, bags, copies = f"tissue7-{generator}", tile_bags(tiles, generator), len(copies_of(generator))
+            entries[name] = write(folder, name, "Tissue tiles", bags, copies, bags.names[::copies])
         print(f"{generator}: done")
     text = json.dumps([plain(entries[name]) for name in sorted(entries)], indent=1, ensure_ascii=False)
     (folder / "bags.json").write_text(text + "\n", encoding="utf-8")

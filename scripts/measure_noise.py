@@ -4,7 +4,7 @@
 
 Each step adds more noise of either kind to tiles (default: the samples that ship; of a folder of folders the first of
 each): random, every value for itself, and adversarial, found by the square attack (Andriushchenko et al. 2020), which
-needs answers only, no gradients: a patch of the picture is shifted by ± the amount, and kept when the probability of
+needs answers only, no gradients: a square of the picture is shifted by ± the amount, and kept when the probability of
 the first answer falls. Only tiles that are in scope before count, so that a check of the scope that fails afterwards
 has noticed the noise.
 """

@@ -3,7 +3,7 @@
     python scripts/measure_scope.py --data ../shared/data [--generator deep]
 
 At most 5 % of real tiles may be marked (lesion5/val: every fifth tile, other slides than the models learned from;
-tissue7/train: the tiles they learned from, for want of others), and no re-stained section by models that read patches.
+tissue7/train: the tiles they learned from, for want of others), and no re-stained section by models that read cells.
 At least 95 % of fat, empty slide, photographs, immunohistochemistry and phantoms have to be marked. For models of drawn
 phantoms it is the other way round: all tissue has to be marked.
 """

@@ -1,137 +1,127 @@
-"""Deep: independent patches of 28 µm, each seen by a frozen network that has learned from photographs (n×128).
+"""Deep: cells of 7 µm, each as a network adapted to colorectal tissue sees it from near and from afar (n×256).
 
-Nothing is shrunk: a 224 px tile gives 16 patches, a field of 672 px gives 144. The picture is brought to 0.5 µm per
-pixel first where its scale is known, and taken to have that scale where it is not.
+The network runs once over the whole picture at each of two scales, and its maps are read at every cell: a 224 px tile
+gives 256 cells. A cell knows what lies around it. The picture is brought to 0.5 µm per pixel first where its scale is
+known, and taken to have that scale where it is not.
 """
-
-from collections.abc import Sequence
-from itertools import pairwise, product
 
 import numpy as np
 
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.generator import Generator
-from bag_generators.generators.encoder import ENCODER, PATCH, WIDTH, encoder_device, shipped_encoder
-from bag_generators.generators.feature_cache import cached
+from bag_generators.generators.encoder import CELL, ENCODER, VIEWS, WIDTH, shipped_encoder
 from bag_generators.generators.working_size import check_size
 from bag_generators.regions import BoxRegions, edges
 from bag_generators.steps import Pixels, Step
 
 MICRONS_PER_PIXEL = 0.5
-"""The scale the patches are cut at: that of the tiles of the paper."""
-MOST_PATCHES = 4096
-FEATURE_NAMES = tuple(f"deep {i + 1}" for i in range(WIDTH))
+"""The scale the picture is read at: that of the tiles of the paper."""
+SMALLEST, LARGEST_CELL = 56, 224
+MOST_CELLS = 65_536
+BLOCK, MOST_BLOCKS = 56, 4_096
+"""Pixels along a side of what is removed at once."""
+FEATURE_NAMES = tuple(f"{view} {i + 1}" for view in ("near", "wide") for i in range(WIDTH))
 
 
-def deep(pixels: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxRegions]:
-    """Bag of a picture at 0.5 µm per pixel: features (n, 128), and cells that cover the picture of size `shape`.
+def deep(pixels: np.ndarray, shape: tuple[int, int], cell: int = CELL) -> tuple[np.ndarray, BoxRegions]:
+    """Bag of a picture at 0.5 µm per pixel: features (n, 256), and cells that cover the picture of size `shape`.
 
-    Cells are at most as large as a patch, which is cut around the middle of its cell. Of a picture with more than
-    4,096 patches the cells are larger, and each patch shows the middle of its cell only.
+    Cells measure 14 px unless another side is asked for; of a picture that would have more than 65,536 they are larger.
     """
-    ((features, regions),) = deep_together([pixels], [shape])
-    return features, regions
-
-
-def deep_together(
-    pictures: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]]
-) -> list[tuple[np.ndarray, BoxRegions]]:
-    """The bags of several pictures, whose patches go through the network together: sooner, equal but for rounding."""
-    grids = [_grid(pixels, shape) for pixels, shape in zip(pictures, shapes, strict=True)]
-    encoder = shipped_encoder()
-
-    def encoded(missing: Sequence[np.ndarray]) -> list[np.ndarray]:
-        patches = [_patches(pixels) for pixels in missing]
-        return np.split(encoder.encode(np.concatenate(patches)), np.cumsum([len(some) for some in patches])[:-1])
-
-    made_by = f"deep {encoder.card.sha256} {encoder.device} {PATCH} {MOST_PATCHES}"
-    regions = (_cells(*grid, shape) for grid, shape in zip(grids, shapes, strict=True))
-    return list(zip(cached(pictures, made_by, encoded), regions, strict=True))
-
-
-def _grid(pixels: np.ndarray, shape: tuple[int, int]) -> tuple[int, int]:
-    """Rows and columns of patches; pictures that can't have any are refused."""
     check_size(*shape)
+    if not isinstance(cell, int) or not CELL <= cell <= LARGEST_CELL:
+        raise InputError(f"A cell can't measure {cell!r} px.", f"Choose {CELL} to {LARGEST_CELL}.")
     height, width = pixels.shape[:2]
-    if min(height, width) < PATCH:
+    if min(height, width) < SMALLEST:
         raise InputError(
-            f"At {MICRONS_PER_PIXEL:g} µm per pixel the picture measures {width}×{height} px; a patch needs "
-            f"{PATCH}×{PATCH} px.",
+            f"At {MICRONS_PER_PIXEL:g} µm per pixel the picture measures {width}×{height} px; Deep needs "
+            f"{SMALLEST}×{SMALLEST} px.",
             "Choose a larger picture or check its scale.",
         )
-    return grid_of(height, width)
+    rows, columns = (min(count, side) for count, side in zip(grid_of(height, width, cell), shape, strict=True))
+    y, x = edges(rows, shape[0]), edges(columns, shape[1])
+    i, j = np.indices((rows, columns)).reshape(2, -1)
+    boxes = np.stack([x[j], y[i], x[j + 1], y[i + 1]], axis=1)
+    regions = BoxRegions(boxes, shape, blocks_of((rows, columns), height, width))
+    return shipped_encoder().cells(pixels, (rows, columns)), regions
 
 
-def _patches(pixels: np.ndarray) -> np.ndarray:
-    height, width = pixels.shape[:2]
-    rows, columns = grid_of(height, width)
-    corners = product(_starts(rows, height), _starts(columns, width))
-    return np.stack([pixels[y : y + PATCH, x : x + PATCH] for y, x in corners])
+def grid_of(height: int, width: int, cell: int = CELL, most: int | None = None) -> tuple[int, int]:
+    """Rows and columns of cells of a picture at 0.5 µm per pixel, `most` in all (default: 65,536).
 
-
-def grid_of(height: int, width: int) -> tuple[int, int]:
-    """Rows and columns of patches of a picture at 0.5 µm per pixel.
-
-    >>> grid_of(224, 224), grid_of(672, 672), grid_of(20000, 20000)
-    ((4, 4), (12, 12), (64, 64))
+    >>> grid_of(224, 224), grid_of(1000, 700), grid_of(20000, 20000)
+    ((16, 16), (71, 50), (256, 256))
     """
-    rows, columns = -(-height // PATCH), -(-width // PATCH)
-    if rows * columns > MOST_PATCHES:
-        shrink = (MOST_PATCHES / (rows * columns)) ** 0.5
-        rows = min(max(1, int(rows * shrink)), MOST_PATCHES)
-        columns = min(columns, MOST_PATCHES // rows)
+    most = MOST_CELLS if most is None else most
+    rows, columns = max(1, round(height / cell)), max(1, round(width / cell))
+    if rows * columns > most:
+        shrink = (most / (rows * columns)) ** 0.5
+        rows = max(1, int(rows * shrink))
+        columns = min(columns, most // rows)
     return rows, columns
 
 
-def _starts(count: int, side: int) -> list[int]:
-    """Where the patches begin: each around the middle of its cell, none beyond the edge."""
-    cuts = edges(count, side)
-    return [min(max((low + high - PATCH) // 2, 0), side - PATCH) for low, high in pairwise(cuts)]
+def blocks_of(grid: tuple[int, int], height: int, width: int) -> np.ndarray:
+    """The block of each cell of a picture's grid, (rows · columns,): what lies within about 56 px goes together.
 
+    A cell has seen its neighbours, so that without it alone hardly anything is gone. Of a picture that would have
+    more than 4,096 blocks they are larger.
 
-def _cells(rows: int, columns: int, shape: tuple[int, int]) -> BoxRegions:
-    y, x = edges(rows, shape[0]), edges(columns, shape[1])
-    return BoxRegions([(x[j], y[i], x[j + 1], y[i + 1]) for i, j in product(range(rows), range(columns))], shape)
+    >>> blocks_of((2, 10), 28, 140)
+    array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    """
+    counts = [min(sides) for sides in zip(grid, grid_of(height, width, BLOCK, MOST_BLOCKS), strict=True)]
+    row, column = (
+        np.repeat(np.arange(count), np.diff(edges(count, cells))) for count, cells in zip(counts, grid, strict=True)
+    )
+    return np.add.outer(row * counts[1], column).ravel()
 
 
 def in_words(bag: Bag, instance: int) -> str:
-    """What known tissue the network finds a patch most like."""
+    """What known tissue the network finds a cell most like."""
     encoder = shipped_encoder()
-    away = (bag.features[instance] - encoder.likenesses) / encoder.spread  # (c, 128)
+    away = (bag.features[instance] - encoder.likenesses) / encoder.spread  # (c, 256)
     first, second = np.argsort(np.square(away).mean(axis=1), kind="stable")[:2]
     names = encoder.card.likeness_names
-    return f"It looks most like {names[first]}, then like {names[second]}, to a network that knows no diagnosis."
+    return f"With its surroundings it looks most like {names[first]}, then like {names[second]}."
 
 
 def steps(pixels: np.ndarray, bag: Bag, instance: int) -> list[Step]:
-    """The picture with the patch framed, and the patch as the network sees it."""
+    """The picture with the cell framed, and what the network sees around it, near and wide."""
     height, width = pixels.shape[:2]
-    rows, columns = grid_of(height, width)
-    y, x = _starts(rows, height)[instance // columns], _starts(columns, width)[instance % columns]
-    return [
-        Step("The picture at 0.5 µm per pixel, the patch framed", Pixels(pixels, [(x, y, x + PATCH, y + PATCH)])),
-        Step("The patch, which the network sees on its own", Pixels(pixels[y : y + PATCH, x : x + PATCH], [])),
+    columns = min(grid_of(height, width, bag.params["cell"])[1], bag.regions.shape[1])
+    rows = len(bag) // columns
+    y, x = edges(rows, height), edges(columns, width)
+    i, j = divmod(instance, columns)
+    shown = [
+        Step("The picture at 0.5 µm per pixel, the cell framed", Pixels(pixels, [(x[j], y[i], x[j + 1], y[i + 1])]))
     ]
+    for view, called in zip(VIEWS, ("near", "wide"), strict=True):
+        top, bottom = _around((y[i] + y[i + 1]) // 2, view, height)
+        left, right = _around((x[j] + x[j + 1]) // 2, view, width)
+        cell = (x[j] - left, y[i] - top, x[j + 1] - left, y[i + 1] - top)
+        seen = Pixels(pixels[top:bottom, left:right], [cell])
+        shown.append(Step(f"What the network sees around it, {called}: {view} px", seen))
+    return shown
 
 
-def gathers() -> bool:
-    """Whether patches of many pictures go to one GPU together."""
-    return encoder_device() != "cpu"
+def _around(middle: int, view: int, side: int) -> tuple[int, int]:
+    start = int(np.clip(middle - view // 2, 0, max(0, side - view)))
+    return start, min(side, start + view)
 
 
 GENERATOR = Generator(
     "deep",
     "Deep",
-    "Patches of 28 µm, each on its own: 128 numbers of a network that has learned from photographs.",
+    "Cells of 7 µm: 256 numbers of a network adapted to colorectal tissue, from near and from afar.",
     FEATURE_NAMES,
     deep,
+    {"cell": CELL},
     sees="original",
     microns_per_pixel=MICRONS_PER_PIXEL,
     in_words=in_words,
     steps=steps,
-    gathers=gathers,
-    together=deep_together,
-    remark="EfficientNet-Lite0 reads every patch by itself: what stands beside it changes nothing.",
+    remark="EfficientNet-Lite0 reads the whole picture at two scales: a cell knows what lies around it.",
     files=(f"encoder/{ENCODER}.safetensors",),
 )

@@ -1,24 +1,25 @@
-"""The frozen network behind `deep`: EfficientNet-Lite0, which maps a patch of 56×56 px to 128 numbers.
+"""The network behind `deep`: EfficientNet-Lite0, adapted to colorectal tissue, read at two scales over whole pictures.
 
-Batch normalisation is folded into the convolutions, so that the network is a list of convolutions with clipped
-activations. What it saw and who owns it is on its card, `assets/encoder/efficientnet_lite0.json`; the file is made
-by `scripts/make_encoder.py`.
+What it learned from and who owns it is on its card, `assets/encoder/efficientnet_lite0.json`; the file is made by
+`scripts/adapt_encoder.py` and `scripts/make_encoder.py`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import cv2
 import numpy as np
 
 from bag_generators.assets import assets
 from bag_generators.errors import InputError
-from bag_generators.generators.gathering import Gathering
+from bag_generators.regions import edges
 from bag_generators.storage import ForeignFileError, read_tensors
 from bag_generators.threads import one_thread
 from bag_generators.validation import Record, Sha256, read_json, validated
@@ -26,129 +27,181 @@ from bag_generators.validation import Record, Sha256, read_json, validated
 if TYPE_CHECKING:
     from torch import Tensor
 
-PATCH = 56
-"""Side of a patch in pixels."""
+CELL = 14
+"""Side of a cell in pixels at 0.5 µm per pixel: what one place of the near view's middle maps shows."""
+VIEWS = (56, 168)
+"""Pixels that the network sees as `SEEN`: near and wide."""
+SEEN = 64
 WIDTH = 128
-"""Numbers that describe a patch."""
+"""Numbers that describe a cell in one view."""
+STAGES = {4: 16, 5: 16, 6: 32, 8: 32}
+"""Stages that are read, 8 being the last layer, with their steps in pixels of the view."""
+STRIDE = 32
+"""Sides that this divides give the same maps in one piece and in windows."""
+CORE, MARGIN = 640, 64
+"""Pixels of a view that a window answers for at most, and what it sees beyond them on every side."""
 ENCODER = "efficientnet_lite0"
 KEY = "encoder"
 """Of the description in its file."""
-_STAGES = (
-    (3, 1, 1, 16, 1),
-    (3, 2, 6, 24, 2),
-    (5, 2, 6, 40, 2),
-    (3, 2, 6, 80, 3),
-    (5, 1, 6, 112, 3),
-    (5, 2, 6, 192, 4),
-    (3, 1, 6, 320, 1),
-)
-"""Kernel, stride of the first block, expansion, channels, blocks (Tan & Le 2019, without squeeze and excitation)."""
-READ_AFTER = (4, 6)
-"""Stages whose mean activation is read, besides that of the last layer."""
-_AT_ONCE = 32  # patches: larger batches leave the cache of a CPU and are slower
-_AT_ONCE_ON_GPU = 4096
 DEVICE = "BAG_GENERATORS_DEVICE"
 """The environment variable that says where to compute: auto (a GPU where there is one), cpu, cuda or mps."""
 _RESTORE = "Restore the files in assets/encoder, or make them again with scripts/make_encoder.py."
 
 
 class EncoderCard(Record):
-    """Where the encoder comes from and what its file must be."""
+    """Where the encoder comes from, what it learned from, and what its file must be."""
 
     name: str
     origin: str
     licence: str
     learned_from: str
+    sources: tuple[str, ...]
+    """Credit and licence of what it learned from."""
     projection: str
     likenesses: str
+    measured: dict[str, Any]
+    """What was measured of it, by name: values with what they were measured on."""
     sha256: Sha256
     likeness_names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Block:
-    """An inverted residual block: names of its tensors, kernel, stride."""
-
-    name: str
-    kernel: int
-    stride: int
-    expands: bool
-    ends_stage: int | None
-
-
-def _blocks() -> tuple[_Block, ...]:
-    found: list[_Block] = []
-    for stage, (kernel, stride, expansion, _, count) in enumerate(_STAGES, start=1):
-        for i in range(count):
-            ends = stage if i == count - 1 else None
-            found.append(_Block(f"block{len(found)}", kernel, stride if i == 0 else 1, expansion > 1, ends))
-    return tuple(found)
-
-
-BLOCKS = _blocks()
-
-
 class Encoder:
-    """The network with its projection, ready for use by any number of threads."""
+    """The network with its projections, ready for use by any number of threads."""
 
-    def __init__(self, arrays: dict[str, np.ndarray], card: EncoderCard, device: str = "cpu") -> None:
+    def __init__(self, arrays: Mapping[str, np.ndarray], card: EncoderCard, device: str = "cpu") -> None:
         import torch
+
+        from bag_generators.generators.lite0 import Lite0
 
         self.card = card
         self.device = device
-        self._at_once = _AT_ONCE if device == "cpu" else _AT_ONCE_ON_GPU
-        self.likenesses = arrays.pop("likenesses").astype(np.float64)  # (c, 128) mean patch of known tissues
-        self.spread = arrays.pop("spread").astype(np.float64)  # (128,) standard deviation of the projection
-        self._tensors = {name: torch.from_numpy(array.astype(np.float32)).to(device) for name, array in arrays.items()}
-        self._gathered = Gathering(self._compute, self._at_once)
+        self.network = Lite0(arrays).to(device, memory_format=torch.channels_last).eval().requires_grad_(False)
+        self.likenesses = arrays["likenesses"].astype(np.float64)  # (c, 256) mean cell of known tissues
+        self.spread = arrays["spread"].astype(np.float64)  # (256,) standard deviation over cells
+        self.tile_head = arrays["pathmnist.weight"], arrays["pathmnist.bias"]  # (9, 1552), (9,)
+        self._bias = np.concatenate([arrays[f"projection.{view}.bias"] for view in VIEWS])  # (256,)
+        self._projection = {
+            view: {
+                stage: torch.from_numpy(arrays[f"projection.{view}.{stage}"].astype(np.float32)).to(device)
+                for stage in STAGES
+            }
+            for view in VIEWS
+        }  # (channels, 128) each
 
-    def encode(self, patches: np.ndarray) -> np.ndarray:
-        """(n, 56, 56, 3) uint8 → (n, 128) float32; a patch gets the same numbers whatever stands beside it.
+    def cells(self, pixels: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
+        """(h, w, 3) uint8 at 0.5 µm per pixel → (rows · columns, 256) float32, one row for each cell of the grid.
 
-        On a GPU the patches that several threads bring, of one picture each, are computed together.
+        The network runs once over the picture at each scale; a cell gets what the maps hold at its place,
+        interpolated where they are coarser than the grid and averaged where they are finer. It sees what lies around.
         """
-        return self._compute(patches) if self.device == "cpu" else self._gathered(patches)
+        rows, columns = grid
+        read = np.zeros((rows, columns, len(VIEWS) * WIDTH), np.float32)
+        for i, view in enumerate(VIEWS):
+            part = read[..., i * WIDTH : (i + 1) * WIDTH]
+            for stage, places, found in self.maps(pixels, view):
+                (top, y), (left, x) = (
+                    place_weights(count, side, view, STAGES[stage], some)
+                    for count, side, some in zip(grid, pixels.shape[:2], places, strict=True)
+                )
+                across = np.einsum("jk,ikc->ijc", x, found, optimize=True)
+                part[top : top + len(y), left : left + len(x)] += np.einsum("ri,ijc->rjc", y, across, optimize=True)
+        return read.reshape(rows * columns, -1) + self._bias
 
-    def _compute(self, patches: np.ndarray) -> np.ndarray:
+    def maps(self, pixels: np.ndarray, view: int) -> Iterator[tuple[int, tuple[slice, slice], np.ndarray]]:
+        """The projected maps of a view, window by window: the stage, which of its rows and columns, (h, w, 128)."""
         import torch
 
+        seen, (height, width) = as_seen(pixels, view)
         with torch.inference_mode(), one_thread():
-            parts = [
-                self._encode(torch.from_numpy(np.ascontiguousarray(patches[i : i + self._at_once])).to(self.device))
-                for i in range(0, len(patches), self._at_once)
-            ]
-            return np.asarray(torch.cat(parts).cpu().numpy())
+            for (top, bottom), (left, right) in windows(*seen.shape[:2]):
+                y0, y1 = max(0, top - MARGIN), min(seen.shape[0], bottom + MARGIN)
+                x0, x1 = max(0, left - MARGIN), min(seen.shape[1], right + MARGIN)
+                window = torch.from_numpy(np.ascontiguousarray(seen[y0:y1, x0:x1])).to(self.device)
+                maps = self.network.maps(window.permute(2, 0, 1)[None].float())
+                for stage, step in STAGES.items():
+                    inner = (
+                        slice(top // step, -(-min(bottom, height) // step)),
+                        slice(left // step, -(-min(right, width) // step)),
+                    )
+                    own = maps[stage][
+                        0,
+                        :,
+                        inner[0].start - y0 // step : inner[0].stop - y0 // step,
+                        inner[1].start - x0 // step : inner[1].stop - x0 // step,
+                    ]
+                    projected = own.permute(1, 2, 0) @ self._projection[view][stage]
+                    yield stage, inner, projected.cpu().numpy()
 
-    def _encode(self, pixels: Tensor) -> Tensor:
+    def of_tiles(self, tiles: np.ndarray) -> np.ndarray:
+        """The nine classes of PathMNIST for tiles (n, 28, 28, 3) uint8: logits (n, 9), means over the eight turns."""
         import torch
 
-        x = (pixels.permute(0, 3, 1, 2).float() - 127) / 128  # channels last in memory, as convolutions like it
-        x = self._convolve(x, "stem", 3, 2).clamp_(0, 6)
-        read = []
-        for block in BLOCKS:
-            y = self._convolve(x, f"{block.name}.expand").clamp_(0, 6) if block.expands else x
-            y = self._convolve(y, f"{block.name}.depthwise", block.kernel, block.stride, depthwise=True).clamp_(0, 6)
-            y = self._convolve(y, f"{block.name}.project")
-            x = y + x if y.shape == x.shape and block.stride == 1 else y
-            if block.ends_stage in READ_AFTER:
-                read.append(x.mean((2, 3)))
-        read.append(self._convolve(x, "head").clamp_(0, 6).mean((2, 3)))
-        return torch.addmm(self._tensors["projection.bias"], torch.cat(read, 1), self._tensors["projection.weight"])
-
-    def _convolve(self, x: Tensor, name: str, kernel: int = 1, stride: int = 1, depthwise: bool = False) -> Tensor:
-        """A convolution with TensorFlow's padding, which is uneven where the stride is 2."""
-        from torch.nn import functional
-
-        if kernel > 1:
-            before, after = _padding(x.shape[-1], kernel, stride)
-            x = functional.pad(x, (before, after, before, after))
-        weight, bias = self._tensors[f"{name}.weight"], self._tensors[f"{name}.bias"]
-        return functional.conv2d(x, weight, bias, stride, groups=x.shape[1] if depthwise else 1)
+        seen = np.stack([cv2.resize(tile, (SEEN, SEEN), interpolation=cv2.INTER_CUBIC) for tile in tiles])
+        weight, bias = (torch.from_numpy(array.astype(np.float32)).to(self.device) for array in self.tile_head)
+        total = torch.zeros(len(tiles), len(bias))
+        with torch.inference_mode():
+            for turn in range(8):
+                turned = np.rot90(seen if turn < 4 else seen[:, :, ::-1], turn % 4, axes=(1, 2)).copy()
+                logits = tile_features(self.network, torch.from_numpy(turned).to(self.device)) @ weight.T + bias
+                total += logits.log_softmax(1).cpu() / 8
+        return np.asarray(total.numpy())
 
 
-def _padding(side: int, kernel: int, stride: int) -> tuple[int, int]:
-    total = max((-(-side // stride) - 1) * stride + kernel - side, 0)
-    return total // 2, total - total // 2
+def tile_features(network: Any, tiles: Tensor) -> Tensor:
+    """(n, h, w, 3) in 0..255 → (n, 1552): mean activations of stages 4 and 6 and of the last layer."""
+    import torch
+
+    maps = network.maps(tiles.permute(0, 3, 1, 2).float().to(memory_format=torch.channels_last))
+    return torch.cat([maps[stage].mean((2, 3)) for stage in (4, 6, 8)], 1)
+
+
+def seen_side(side: int, view: int) -> int:
+    """Pixels of a side at the scale of a view."""
+    return max(1, round(side * SEEN / view))
+
+
+def as_seen(pixels: np.ndarray, view: int) -> tuple[np.ndarray, tuple[int, int]]:
+    """A picture at the scale of a view, mirrored at its right and lower edge up to what the network's steps divide.
+
+    Returns it with the height and width that belong to the picture.
+    """
+    size = [seen_side(side, view) for side in pixels.shape[1::-1]]
+    way = cv2.INTER_AREA if view > SEEN else cv2.INTER_CUBIC
+    seen = cv2.resize(pixels, size, interpolation=way)
+    width, height = size
+    right, below = (max(SEEN, -(-side // STRIDE) * STRIDE) - side for side in (width, height))
+    return cv2.copyMakeBorder(seen, 0, below, 0, right, cv2.BORDER_REFLECT_101), (height, width)
+
+
+def windows(height: int, width: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """What each window answers for: fixed by the size of the picture, so that it always gets the same numbers."""
+    return product(spans(height), spans(width))
+
+
+def spans(side: int) -> list[tuple[int, int]]:
+    """A side that the network's steps divide, in as few and even parts as `CORE` allows.
+
+    >>> spans(640), spans(672)
+    ([(0, 640)], [(0, 352), (352, 672)])
+    """
+    return list(pairwise((edges(-(-side // CORE), side // STRIDE) * STRIDE).tolist()))
+
+
+def place_weights(count: int, side: int, view: int, step: int, places: slice) -> tuple[int, np.ndarray]:
+    """How much the places of a map with a `step` count in each of `count` cells along a side of `side` pixels.
+
+    Only cells that these places touch: the number of the first one, and (cells, places) weights. Over all places of
+    the side the weights of a cell sum to one.
+    """
+    last = -(-seen_side(side, view) // step) - 1  # number of the map's last place
+    parts = max(1, round(side / count / CELL))  # a cell that is larger is read at several points
+    at = (np.arange(count * parts) + 0.5) / (count * parts) * (side * SEEN / view / step) - 0.5  # in places
+    near = np.clip(at, 0, last)[:, None] - np.arange(places.start, places.stop)
+    weights = np.maximum(0, 1 - np.abs(near)).reshape(count, parts, -1).mean(1)
+    touched = np.flatnonzero(weights.any(1))
+    if not len(touched):
+        return 0, weights[:0].astype(np.float32)
+    return int(touched[0]), weights[touched[0] : touched[-1] + 1].astype(np.float32)
 
 
 def shipped_encoder() -> Encoder:
@@ -162,7 +215,7 @@ def _on_device(device: str) -> Encoder:
 
 
 def encoder_device() -> str:
-    """Where patches are encoded: the GPU where there is one, unless `BAG_GENERATORS_DEVICE` says otherwise."""
+    """Where pictures are encoded: the GPU where there is one, unless `BAG_GENERATORS_DEVICE` says otherwise."""
     return _resolved(os.environ.get(DEVICE, "").strip() or "auto")
 
 
@@ -175,7 +228,7 @@ def _resolved(wish: str) -> str:
         return next(kind for kind, found in there.items() if found)
     if not there.get(wish.split(":")[0], False):
         usable = ", ".join(kind for kind, found in there.items() if found)
-        raise InputError(f"This computer has no device {wish!r} to encode patches on.", f"Choose auto or {usable}.")
+        raise InputError(f"This computer has no device {wish!r} to encode pictures on.", f"Choose auto or {usable}.")
     return wish
 
 

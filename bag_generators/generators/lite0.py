@@ -49,15 +49,15 @@ class Lite0(nn.Module):
 
     def maps(self, pixels: Tensor) -> dict[int, Tensor]:
         """(b, 3, h, w) in 0..255 → the last map of every stage; `HEAD` is the last layer, 1,280 channels."""
-        x = functional.relu6(self._convolve((pixels - 127) / 128, "stem", 3, 2))
+        x = functional.relu6(self._convolve((pixels - 127) / 128, "stem", 3, 2), inplace=True)
         out: dict[int, Tensor] = {}
         for name, kernel, stride, expands, stage in BLOCKS:
-            y = functional.relu6(self._convolve(x, f"{name}_expand")) if expands else x
-            y = functional.relu6(self._convolve(y, f"{name}_depthwise", kernel, stride, depthwise=True))
+            y = functional.relu6(self._convolve(x, f"{name}_expand"), inplace=True) if expands else x
+            y = functional.relu6(self._convolve(y, f"{name}_depthwise", kernel, stride, depthwise=True), inplace=True)
             y = self._convolve(y, f"{name}_project")
             x = y + x if y.shape == x.shape and stride == 1 else y
             out[stage] = x
-        return {**out, HEAD: functional.relu6(self._convolve(x, "head"))}
+        return {**out, HEAD: functional.relu6(self._convolve(x, "head"), inplace=True)}
 
     def _convolve(self, x: Tensor, name: str, kernel: int = 1, stride: int = 1, depthwise: bool = False) -> Tensor:
         """A convolution with TensorFlow's padding, which is uneven where the stride is 2."""

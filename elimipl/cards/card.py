@@ -17,11 +17,12 @@ from typing import Any
 
 from bag_generators.errors import InputError
 from bag_generators.validation import STRICT, Whole, plain, read_json, validated
+from elimipl.cards.acceptance import Acceptance
 from elimipl.cards.calibration import Calibration
 from elimipl.cards.conformal import Conformal
 from elimipl.cards.limits import Limits
 from elimipl.cards.reliability import Reliability
-from elimipl.cards.trust import Trust
+from elimipl.cards.trust import FirstMap, Trust
 from elimipl.data.pictures import PHANTOMS, Pictures, pictures_of
 from elimipl.labels import LabelSpace
 
@@ -112,6 +113,12 @@ class Card:
     """How often the model is right when it is this sure."""
     trust: Trust | None = None
     """How far the model's explanations can be trusted."""
+    acceptance: Acceptance | None = None
+    """When an answer may be trusted; without it one possible label decides."""
+    first_map: FirstMap | None = None
+    """The map that finds what carries the class best; attention where none was measured."""
+    measured: Mapping[str, Any] = field(default_factory=dict)
+    """What else was measured, by name: values, n and what they were measured on."""
 
     def __post_init__(self) -> None:
         check_id(self.id)

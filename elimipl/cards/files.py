@@ -20,6 +20,8 @@ from bag_generators.storage import write_whole
 from elimipl.cards.card import Card
 
 SHIPPED = assets("models")
+SUCCESSORS = {"lesion5": "colon"}
+"""Label spaces whose models no longer ship, and those whose models took their place: lesion5-X-Y became colon-X-Y."""
 _RESTORE = "Restore it with “git checkout -- assets/models”, or train the model again."
 # What files of torch.save (a zip of pickles) and of plain pickle begin with.
 _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
@@ -44,6 +46,11 @@ def find_card(model_id: str, folder: Path | None = None) -> Path:
     """The card of a model. The id is looked up among the files there are, never made into a path."""
     paths = card_paths(folder)
     if model_id not in paths:
+        space, _, rest = model_id.partition("-")
+        if (successor := f"{SUCCESSORS.get(space)}-{rest}") in paths:
+            raise InputError(
+                f"The model “{model_id}” no longer ships; its successor is “{successor}”.", "Choose that one."
+            )
         raise InputError(
             f"There is no model called “{model_id}”.",
             f"Choose one of: {', '.join(paths)}." if paths else f"The folder “{folder or SHIPPED}” holds none.",

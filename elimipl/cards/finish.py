@@ -15,6 +15,8 @@ import numpy as np
 
 from bag_generators.errors import InputError
 from bag_generators.storage import pack_tensors
+from elimipl.acceptance import KnownBags
+from elimipl.cards.acceptance import Acceptance
 from elimipl.cards.card import CandidateScheme, Card, TrainingData, check_id, usual_id
 from elimipl.cards.files import model_files, sha256_of, write_model
 from elimipl.cards.held_out import HeldOut, Measured, measure
@@ -48,7 +50,7 @@ class Finished:
     def with_trust(self, trust: Trust) -> Finished:
         """The same model, with what was measured about its explanations on the card."""
         known = self.predictor
-        return replace(self, predictor=Predictor(known.network, known.scaler, replace(known.card, trust=trust)))
+        return replace(self, predictor=known.with_card(replace(known.card, trust=trust)))
 
     def files(self) -> dict[str, bytes]:
         """What `save` would write, by file name, without a disk."""
@@ -98,6 +100,8 @@ def finish(
     qualities: Sequence[Mapping[str, float]] = (),
     name: str = "",
     model_id: str = "",
+    known: KnownBags | None = None,
+    acceptance: Acceptance | None = None,
 ) -> Finished:
     """The model that was fitted on `training`, whose candidate sets came from `candidates`.
 
@@ -105,16 +109,17 @@ def finish(
     elsewhere (`elimipl.cards.held_out`). `qualities` are the
     pixel measures of the training pictures (default: those that are known, `elimipl.data.qualities`). Augmented
     copies of a picture are not what anybody will show the model: limits come from the first bag of every picture.
+    `known` bags and the rule of `acceptance` say when to trust an answer (`elimipl.acceptance`).
     """
-    weights = pack_tensors(_arrays(fitted))
+    weights = pack_tensors({**_arrays(fitted), **({} if known is None else known.arrays())})
     card = _described(fitted, training, candidates, created_by, name, model_id, sha256_of(weights))
     if measured is None:
         measured = Measured() if held_out is None else measure_on(fitted, held_out)
-    card = replace(card, **measured.entries())
-    predictor = Predictor.from_fitted(fitted, card)
+    card = replace(card, **measured.entries(), acceptance=acceptance)
+    predictor = Predictor.from_fitted(fitted, card, known)
     if card.pictures != NO_PICTURES:
         limits = _limits(predictor, training, qualities)
-        predictor = Predictor(predictor.network, predictor.scaler, replace(card, checks=limits))
+        predictor = predictor.with_card(replace(card, checks=limits))
     return Finished(fitted, predictor, weights)
 
 

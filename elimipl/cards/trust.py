@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from bag_generators.validation import STRICT, Whole
 
@@ -26,6 +27,26 @@ class MethodTrust:
     """95 % confidence interval of the gain, over bags."""
     agreement: float | None
     """Spearman's correlation with leave-one-out."""
+
+
+@dataclass(frozen=True)
+class FirstMap:
+    """Which map to show first, and how well it finds what carries the class."""
+
+    __pydantic_config__ = STRICT
+
+    name: Literal["attention", "vote", "contribution", "attention of the answer"]
+    auroc: float
+    """Mean over pictures of the pixel AUROC."""
+    darkness: float
+    """The same of how dark a place is."""
+    untrained: float
+    """The same of a network that has learned nothing."""
+    n: Whole
+    on: str
+    chosen_on: str
+    others: Mapping[str, float]
+    """The same of the other maps, on the pictures that chose."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ import numpy as np
 from bag_generators import GENERATORS, bag_file, shards
 from bag_generators.errors import InputError, printable
 from bag_generators.generators.encoder import DEVICE
-from bag_generators.generators.feature_cache import FOLDER
 from elimipl.commands import arguments
 from elimipl.data.candidates import Candidates
 from elimipl.data.tile_shards import shards_from_tiles
@@ -48,11 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--licence", default="", help="licence of the pictures, for the model card")
     parser.add_argument("--workers", type=int, help="processes (unless given, as many as there are cores)")
     parser.add_argument(
-        "--device", default="auto", help="where a network reads patches: auto (a GPU if any), cpu, cuda"
+        "--device", default="auto", help="where a network reads pictures: auto (a GPU if any), cpu, cuda"
     )
-    parser.add_argument("--cache", type=Path, default=_usual_cache(), metavar="FOLDER",
-                        help="keep what a network has read here, for the next time (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--no-cache", action="store_true", help="keep nothing, and compute everything")
     arguments.add_scheduler(parser)
     arguments.add_candidates(parser)
     arguments.add_quiet(parser)
@@ -66,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     candidates = arguments.candidates_from(args)
     candidates.drawn_around(np.array(labels), space)  # refuses what can't be drawn before any bag is made
     began, made = time.perf_counter(), len(names)
-    chosen = {DEVICE: args.device, FOLDER: "" if args.no_cache else str(args.cache.absolute())}
+    chosen = {DEVICE: args.device}
     with _environment(chosen), arguments.progress_bar(args, len(names), "bags", "picture") as bar:
         wanted: dict[str, Any] = {
             "label_space": label_space,
@@ -109,11 +105,6 @@ def _in_parts(
         built.dataset.save(args.out)
         shutil.rmtree(folder)
     return built.dataset, [(str(args.folder / name), error) for name, error in built.refused], built.looked_at
-
-
-def _usual_cache() -> Path:
-    """The user's folder for what can be computed again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elimipl"
 
 
 @contextmanager

@@ -1,8 +1,9 @@
-"""Bags composed of patches: some of one tile of a class, the rest of tissue that carries no class.
+"""Bags composed of instances: some of one tile of a class, the rest of tissue that carries no class.
 
 This is MNIST-MIPL's recipe on tissue. A tile shows its class nearly everywhere, so a model of whole tiles has no reason
-to look anywhere in particular; in a composed bag it has, and which patches carry the class is known. Truth serves to
-build the bags, as digit labels do in MNIST-MIPL; the learner sees candidate sets only.
+to look anywhere in particular; in a composed bag it has, and which instances carry the class is known. Truth serves to
+build the bags, as digit labels do in MNIST-MIPL; the learner sees candidate sets only. An instance that has seen its
+surroundings, as a cell of Deep has, brings them along.
 """
 
 from __future__ import annotations

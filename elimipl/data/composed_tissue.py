@@ -1,6 +1,6 @@
 """Composed bags of real tissue to play with: size, share of positives and candidate sets as one likes.
 
-Patches of one tile of the class among patches of stroma, MNIST-MIPL's recipe (`elimipl.data.compose`) on the Deep
+Cells of one tile of the class among cells of stroma, MNIST-MIPL's recipe (`elimipl.data.compose`) on the Deep
 features that ship. Stroma is a class of the tiles; here it carries none, so the bags are of the other six.
 """
 
@@ -23,7 +23,7 @@ SHARE_HELD_OUT = 0.3
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Bags of `size` patches, `share` of them of the class, with `r` false labels in every candidate set."""
+    """Bags of `size` cells, `share` of them of the class, with `r` false labels in every candidate set."""
 
     size: int = 16
     share: float = 0.25
@@ -32,16 +32,16 @@ class WhatIf:
 
     @property
     def positives(self) -> int:
-        """Patches of the class in every bag, at least one."""
+        """Cells of the class in every bag, at least one."""
         return max(1, round(self.size * self.share))
 
 
 def composed_tissue(tiles: BagDataset, wanted: WhatIf) -> tuple[BagDataset, BagDataset]:
-    """Training and held-out bags, one for every tile and augmented copy; no picture gives patches to both."""
+    """Training and held-out bags, one for every tile and augmented copy; no picture gives cells to both."""
     background = tiles.label_space.index(BACKGROUND)
     if wanted.positives > tiles.sizes.min():
         raise InputError(
-            f"A tile has {tiles.sizes.min()} patches, fewer than {wanted.positives}.",
+            f"A tile has {tiles.sizes.min()} cells, fewer than {wanted.positives}.",
             "Choose smaller bags or a smaller share.",
         )
     ready = []
@@ -68,5 +68,5 @@ def _of_six(tiles: BagDataset, background: int) -> BagDataset:
         candidates=own.candidates[:, kept],
         labels=own.labels - (own.labels > background),
         label_space=LabelSpace("composed6", names, colours, said, space.source, titles),
-        source=f"{own.source}; composed with patches of {BACKGROUND}",
+        source=f"{own.source}; composed with cells of {BACKGROUND}",
     )

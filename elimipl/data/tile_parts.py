@@ -57,7 +57,7 @@ class PartJob:
     params: dict[str, Any]
     described: dict[str, Any]
     environment: dict[str, str] = field(default_factory=_own_environment)
-    """What was chosen for the generators here, such as the device and the cache, holds on every worker."""
+    """What was chosen for the generators here, such as the device, holds on every worker."""
 
 
 def write_part(

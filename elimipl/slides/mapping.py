@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bag_generators import GENERATORS, InputError, TissueImage, generate_together
+from bag_generators import GENERATORS, InputError, TissueImage, generate
 from bag_generators.generator import Generator, Recipe
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.registry import recipe_of, register_again
@@ -203,7 +203,7 @@ def read_tiles(job: _Job, task: Task, in_this_process: bool = False) -> list[Til
     images = [TissueImage.from_array(tiles[number]).at_scale(job.tile_microns, "slide") for number in sharp]
     readings: list[TileReading | None] = [None] * len(tiles)
     with one_thread():
-        bags = generate_together(card.generator, images, **card.generator_params) if images else []
+        bags = [generate(card.generator, image, **card.generator_params) for image in images]
     for number, bag in zip(sharp, bags, strict=True):
         job.predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
         readings[number] = read_tile(job.predictor, bag.features, bag.regions, job.layout)

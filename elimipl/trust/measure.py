@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bag_generators.errors import InputError
+from elimipl.bag_parts import BagParts
 from elimipl.cards.trust import MethodTrust, Trust
 from elimipl.dataset import BagDataset
 from elimipl.explain import rank_agreement
@@ -52,15 +53,13 @@ def measure_trust(
     even, shares, reference = [], [], []
     for i in chosen:
         bag, truth = SetBag.of(dataset, i), _truth(dataset, i)
-        prediction = predictor.predict(bag)
+        parts, prediction = BagParts(predictor, bag), predictor.predict(bag)
         known = relevances(predictor, bag, prediction.index)
         orders = np.array([rng.permutation(len(bag.features)) for _ in range(RANDOM_ORDERS)])
-        chance = float(areas(predictor, bag, orders, prediction.index).mean())
+        chance = float(areas(parts, orders, prediction.index).mean())
         for ranker, results in ((predictor, own), *((stranger, random) for stranger in strangers)):
             scores = known if ranker is predictor else relevances(ranker, bag, prediction.index)
-            results.append(
-                _ranked(predictor, bag, scores, known["leave_one_out"], prediction.index, truth, chance, rng)
-            )
+            results.append(_ranked(parts, scores, known["leave_one_out"], prediction.index, truth, chance, rng))
         even.append(evenness(prediction.attention))
         reference.append(chance)
         if truth is not None:
@@ -87,8 +86,7 @@ def _truth(dataset: BagDataset, i: int) -> np.ndarray | None:
 
 
 def _ranked(
-    predictor: Predictor,
-    bag: SetBag,
+    parts: BagParts,
     scores: Mapping[str, np.ndarray],
     leave_one_out: np.ndarray,
     column: int,
@@ -98,7 +96,7 @@ def _ranked(
 ) -> dict[str, _Ranked]:
     """What each ranking of one bag does to the truth and to the model's answer."""
     orders = np.array([removal_order(scores[name], rng) for name in METHODS])
-    reached = dict(zip(METHODS, areas(predictor, bag, orders, column), strict=True))
+    reached = dict(zip(METHODS, areas(parts, orders, column), strict=True))
     return {
         name: _Ranked(
             None if truth is None else auroc(truth, scores[name]),

@@ -1,4 +1,4 @@
-"""Take instances away until the answer gives way: how fast a map's order does it, and how few instances it takes."""
+"""Take blocks of instances away until the answer gives way: how fast a map's order does it, how few blocks it takes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elimipl.explain import contribution, leave_one_out, of_parts
+from elimipl.bag_parts import BagParts
+from elimipl.explain import contribution
 from elimipl.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ RANDOM_ORDERS = 20
 
 @dataclass(frozen=True, eq=False)
 class FlippingCurve:
-    """The probability of one class while instances are taken away, the highest scores first, and in random orders."""
+    """The probability of one class while blocks are taken away, the highest scores first, and in random orders."""
 
     removed: np.ndarray
-    """(s,) how many instances are gone, from 0."""
+    """(s,) how many blocks are gone, from 0 to all but one."""
     by_score: np.ndarray
     """(s,) probability of the class."""
     by_chance: np.ndarray
@@ -39,53 +40,48 @@ class FlippingCurve:
 def flipping_curve(
     predictor: Predictor, bag: Bag, scores: np.ndarray, class_index: int, seed: int = 0
 ) -> FlippingCurve:
-    """Take instances away in the order of `scores` (n,), against the mean of random orders; one always stays."""
-    n = len(bag.features)
-    steps = np.unique(np.linspace(0, n - 1, min(n, MOST_STEPS)).round().astype(int))
+    """Take blocks away in the order of their mean `scores` (n,), against the mean of random orders; one stays."""
+    parts = BagParts(predictor, bag)
+    b = len(parts)
+    steps = np.unique(np.linspace(0, b - 1, min(b, MOST_STEPS)).round().astype(int))
     rng = np.random.default_rng(seed)
-    orders = [np.argsort(-np.asarray(scores), kind="stable"), *(rng.permutation(n) for _ in range(RANDOM_ORDERS))]
-    kept = np.concatenate([_prefixes_gone(order, steps) for order in orders])
-    found = of_parts(predictor, bag, kept)[:, class_index].reshape(len(orders), len(steps))
+    orders = [np.argsort(-parts.means(scores), kind="stable"), *(rng.permutation(b) for _ in range(RANDOM_ORDERS))]
+    found = parts.along(np.array(orders), steps)[:, :, class_index]
     return FlippingCurve(steps, found[0], found[1:].mean(axis=0))
 
 
 def smallest_flip(predictor: Predictor, bag: Bag) -> tuple[int, ...] | None:
-    """The fewest instances found whose removal changes the label, in order of their numbers; None where none does.
+    """The instances of the fewest blocks found whose removal changes the label, in order; None where none does.
 
-    Instances go in the order of what they say for the first choice against the second until the label changes; then
+    Blocks go in the order of what they say for the first choice against the second until the label changes; then
     each that is not needed comes back. Trying all sets would take longer than the universe has.
     """
-    n = len(bag.features)
-    if n < 2:
+    parts = BagParts(predictor, bag)
+    b = len(parts)
+    if b < 2:
         return None
-    first = predictor.predict(bag).index
-    best: tuple[int, ...] | None = None
-    for scores in (contribution(predictor, bag), leave_one_out(predictor, bag)):
+    whole = predictor.predict(bag)
+    first = whole.index
+    best: list[int] | None = None
+    for scores in (parts.means(contribution(predictor, bag)), whole.probabilities - parts.without_each()):
         against = np.delete(scores, first, axis=1).max(axis=1)
         order = np.argsort(-(scores[:, first] - against), kind="stable")
-        labels = of_parts(predictor, bag, _prefixes_gone(order, np.arange(1, n))).argmax(axis=1)
+        labels = parts.along(order[None], np.arange(1, b))[0].argmax(axis=1)
         flipped = np.flatnonzero(labels != first)
         if not len(flipped):
             continue
-        chosen = _without_needless(predictor, bag, order[: flipped[0] + 1].tolist(), first)
+        chosen = _without_needless(parts, order[: flipped[0] + 1].tolist(), first)
         if best is None or len(chosen) < len(best):
             best = chosen
-    return best
+    return None if best is None else tuple(parts.instances(best).tolist())
 
 
-def _without_needless(predictor: Predictor, bag: Bag, removed: list[int], first: int) -> tuple[int, ...]:
+def _without_needless(parts: BagParts, removed: list[int], first: int) -> list[int]:
     """Put back one by one, the weakest first, what the change of the label does not need."""
-    for instance in reversed(removed.copy()):
-        fewer = [one for one in removed if one != instance]
-        kept = np.ones((1, len(bag.features)), dtype=bool)
-        kept[0, fewer] = False
-        if fewer and of_parts(predictor, bag, kept)[0].argmax() != first:
-            removed = fewer
-    return tuple(sorted(removed))
-
-
-def _prefixes_gone(order: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """What is left when the first 0, 1, … of an order are gone, (steps, n) bool."""
-    place = np.empty(len(order), dtype=int)
-    place[order] = np.arange(len(order))
-    return place >= steps[:, None]
+    kept = np.ones((1, len(parts)), dtype=bool)
+    kept[0, removed] = False
+    for block in reversed(removed):
+        kept[0, block] = True
+        if kept.all() or parts.probabilities(kept)[0].argmax() == first:
+            kept[0, block] = False
+    return [block for block in removed if not kept[0, block]]

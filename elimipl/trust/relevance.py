@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from elimipl.bag_parts import BagParts
 from elimipl.dataset import BagDataset
-from elimipl.explain import contribution, integrated_gradients, of_parts, single
+from elimipl.explain import contribution, integrated_gradients, single
 from elimipl.model.network import build_network
 from elimipl.predictor import Predictor
 
@@ -38,12 +39,11 @@ def relevances(predictor: Predictor, bag: SetBag, column: int) -> dict[str, np.n
     Alone and left out they are compared in log odds: the order is that of the probabilities, but stays resolved where
     those are 1 to sixteen digits.
     """
-    others = ~np.eye(len(bag.features), dtype=bool)
     return {
         "attention": predictor.predict(bag).attention,
         "contribution": contribution(predictor, bag)[:, column],
         "single": log_odds(single(predictor, bag), column),
-        "leave_one_out": -log_odds(of_parts(predictor, bag, others), column),
+        "leave_one_out": -log_odds(BagParts(predictor, bag).without_each(), column),
         "integrated_gradients": integrated_gradients(predictor, bag, STEPS, [column])[:, 0],
     }
 

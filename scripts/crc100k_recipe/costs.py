@@ -16,13 +16,15 @@ RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "crc1
 TRAINING_RESULTS = RESULTS.with_name("training_scale.json")
 BYTES_A_SECOND = 10e6  # of a download, assumed
 SPARE = 1.1
+BENCHMARK_BAG = 25 * 128 * 4
+"""Bytes of a bag of the training benchmark."""
 
 
 def costs_of(recipe: Recipe, journal: Journal, sizes: Mapping[str, ArchiveSize]) -> dict[str, Any]:
     """Processor seconds and bytes of one more tile: the steps of the two sets differ in nothing but their tiles.
 
     Starting processes is the same for both and falls away. A bag in an epoch is taken from the training benchmark,
-    whose bags of 25 × 128 are the largest there are.
+    whose bags have 25 × 128 numbers; larger ones take as many times longer as they have more.
     """
     tiles = {name: size.tiles for name, size in sizes.items()}
     more = tiles[TRAINING] - tiles[TEST]
@@ -41,7 +43,6 @@ def costs_of(recipe: Recipe, journal: Journal, sizes: Mapping[str, ArchiveSize])
             one: round(sum(_bytes(recipe.bags(name, one)) for name in tiles) / both) for one in recipe.generators
         },
         "train_seconds_a_bag_and_epoch": trained["processes"]["1"] / trained["settings"]["processes_on"],
-        "cache_bytes_a_tile": round(_bytes(recipe.folder / "cache") / both),
     }
 
 
@@ -53,12 +54,13 @@ def expected(recipe: Recipe, sizes: Mapping[str, ArchiveSize], costs: Mapping[st
         sum(getattr(size, f"{kind}_bytes") for size in sizes.values()) for kind in ("archive", "tile")
     )
     seconds_of_bags = sum(costs["bags_seconds_a_tile"][one] for one in bags) * tiles / recipe.workers
-    seconds_of_training = costs["train_seconds_a_bag_and_epoch"] * len(bags) * trained * recipe.epochs
+    times = sum(max(1.0, costs["bags_bytes_a_tile"][one] / BENCHMARK_BAG) for one in bags)
+    seconds_of_training = costs["train_seconds_a_bag_and_epoch"] * times * trained * recipe.epochs
     bytes_of_bags = sum(costs["bags_bytes_a_tile"][one] for one in bags) * tiles
     table = {
         "fetch and check": (archives / BYTES_A_SECOND, archives),
         "unpack": (costs["unpack_seconds_a_tile"] * tiles, unpacked),
-        "bags": (seconds_of_bags, bytes_of_bags + costs["cache_bytes_a_tile"] * tiles),
+        "bags": (seconds_of_bags, bytes_of_bags),
         "train and measure": (seconds_of_training / recipe.processes, 0.0),
     }
     return {name: {"hours": seconds / 3600, "gb": size / 1e9} for name, (seconds, size) in table.items()}

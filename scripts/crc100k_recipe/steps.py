@@ -77,7 +77,7 @@ def steps_of(recipe: Recipe) -> Iterator[Step]:
         for dataset in (TRAINING, TEST):
             made_of = str(recipe.tiles(dataset)), "--generator", generator, "--workers", str(recipe.workers)
             about = "--labels", TISSUE7.id, "--source", dataset, "--licence", LICENCE
-            drawn = "--crowd", "--candidate-seed", str(SEED), "--cache", str(recipe.folder / "cache")
+            drawn = "--crowd", "--candidate-seed", str(SEED)
             out = "--out", str(recipe.bags(dataset, generator))
             yield Step(f"bags {generator} {dataset}", ("bags", *made_of, *out, *about, *drawn))
     for generator in recipe.generators:

@@ -18,7 +18,7 @@ from bag_generators.tissue.stain import STAINS
 from tests.bag_generators.references.pictures import KINDS, flat, picture
 
 NAMES = tuple(GENERATORS)
-WIDTHS = {"row": 9, "sbn": 15, "kmeansseg": 6, "sift": 128, "deep": 128}
+WIDTHS = {"row": 9, "sbn": 15, "kmeansseg": 6, "sift": 128, "deep": 256}
 COUNTS = {"row": 8, "sbn": 9, "sift": 25}
 
 

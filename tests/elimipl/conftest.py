@@ -1,6 +1,7 @@
 """A toy task that trains in a second: pictures of one colour a class, their Row bags, a model and its files."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,18 @@ def toy_finished(toy_dataset: BagDataset, toy_fitted: Fitted) -> Finished:
 @pytest.fixture(scope="session")
 def toy_card(toy_finished: Finished) -> Card:
     return toy_finished.card
+
+
+@pytest.fixture(params=["paper", "published", "default", "context"])
+def predictor(request: pytest.FixtureRequest, toy_dataset: BagDataset, toy_card: Card) -> Predictor:
+    """A model of each head and gate; the temperature stays that of the toy model unless the head needs its own."""
+    preset, extractor = ("default", "context") if request.param == "context" else (request.param, "identity")
+    lr = Config.preset(preset).lr
+    config = Config.preset(preset, hidden=16, epochs=3, batch=8, lr=lr, seed=1, extractor=extractor)
+    fitted = fit(toy_dataset, config, device="cpu")
+    assert toy_card.calibration is not None
+    cold = replace(toy_card.calibration, temperature=0.2 if request.param == "published" else 1.5)
+    return Predictor.from_fitted(fitted, replace(toy_card, calibration=cold))
 
 
 @pytest.fixture

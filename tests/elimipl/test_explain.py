@@ -9,46 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from bag_generators import Bag
 from bag_generators.errors import InputError
-from bag_generators.regions import BoxRegions
-from elimipl import explain
-from elimipl.config import Config
+from elimipl.cards.trust import FirstMap
 from elimipl.explain import (
     contribution,
+    first_map,
     integrated_gradients,
+    kept_alone,
     leave_one_out,
-    of_parts,
     rank_agreement,
     single,
     without_instances,
 )
-from elimipl.predictor import Predictor
-from elimipl.training.loop import fit
-
-
-def bag_of(features, like):
-    """A bag of any features that claims to come from where `like` comes from."""
-    n = len(features)
-    boxes = np.stack([np.arange(n), np.zeros(n), np.arange(n) + 1, np.ones(n)], axis=1).astype(int)
-    return Bag(
-        np.array(features, np.float32), BoxRegions(boxes, (1, n)), like.generator, like.params, like.feature_names, ""
-    )
+from tests.elimipl.toy_bags import bag_of
 
 
 def average_bag(predictor, n):
     return np.tile(predictor.scaler.shift, (n, 1))
-
-
-@pytest.fixture(params=["paper", "published", "default", "context"])
-def predictor(request, toy_dataset, toy_card):
-    """A model of each head and gate; the temperature stays that of the toy model unless the head needs its own."""
-    preset, extractor = ("default", "context") if request.param == "context" else (request.param, "identity")
-    lr = Config.preset(preset).lr
-    config = Config.preset(preset, hidden=16, epochs=3, batch=8, lr=lr, seed=1, extractor=extractor)
-    fitted = fit(toy_dataset, config, device="cpu")
-    cold = replace(toy_card.calibration, temperature=0.2 if request.param == "published" else 1.5)
-    return Predictor.from_fitted(fitted, replace(toy_card, calibration=cold))
 
 
 def test_leave_one_out_is_a_loop_over_bags_without_one_instance(predictor, toy_bag):
@@ -63,11 +40,54 @@ def test_leave_one_out_is_a_loop_over_bags_without_one_instance(predictor, toy_b
     np.testing.assert_allclose(found.sum(axis=1), 0, atol=1e-12)
 
 
-def test_leave_one_out_in_parts_is_the_same(predictor, toy_bag, monkeypatch):
-    expected = leave_one_out(predictor, toy_bag)
-    monkeypatch.setattr(explain, "_ROWS_AT_ONCE", 20)
-    monkeypatch.setattr(explain, "_CELLS_AT_ONCE", 20)
-    np.testing.assert_allclose(leave_one_out(predictor, toy_bag), expected, atol=1e-12)
+def test_a_block_is_left_out_as_a_whole(predictor, toy_bag):
+    blocks = np.array([0, 0, 1, 1, 1, 2, 2, 2])
+    whole = predictor.predict_features(toy_bag.features).probabilities
+    rest = [predictor.predict_features(toy_bag.features[blocks != block]).probabilities for block in blocks]
+    found = leave_one_out(predictor, bag_of(toy_bag.features, toy_bag, blocks))
+    np.testing.assert_allclose(found, whole - rest, atol=1e-12)
+    np.testing.assert_array_equal(leave_one_out(predictor, toy_bag, blocks), found)
+    alone = leave_one_out(predictor, bag_of(toy_bag.features, toy_bag, blocks), np.arange(8))
+    np.testing.assert_allclose(alone, leave_one_out(predictor, toy_bag), atol=1e-12)
+
+
+def with_first_map(predictor, name):
+    measured = FirstMap(name, 0.9, 0.6, 0.5, 10, "val", "train", {})
+    return predictor.with_card(replace(predictor.card, first_map=measured))
+
+
+def test_the_first_map_is_the_one_on_the_card(predictor, toy_bag):
+    prediction = predictor.predict(toy_bag)
+    answer, attention = prediction.index, prediction.attention
+    found = {
+        name: first_map(with_first_map(predictor, name), toy_bag)
+        for name in ("attention", "vote", "contribution", "attention of the answer")
+    }
+    np.testing.assert_allclose(found["attention"], attention, atol=1e-12)
+    np.testing.assert_allclose(found["contribution"], contribution(predictor, toy_bag)[:, answer], atol=1e-12)
+    np.testing.assert_allclose(found["attention of the answer"], attention * found["vote"], atol=1e-12)
+    np.testing.assert_array_equal(first_map(predictor, toy_bag), found["attention"])
+    if predictor.network.is_local:
+        uncalibrated = predictor.with_card(replace(predictor.card, calibration=None))
+        np.testing.assert_allclose(found["vote"], single(uncalibrated, toy_bag)[:, answer], atol=1e-12)
+
+
+def test_a_quarter_kept_alone_is_a_bag_of_its_own(predictor, toy_bag):
+    scores = np.array([5.0, 1, 8, 2, 7, 3, 6, 4])
+    prediction = predictor.predict(toy_bag)
+    most, least = (predictor.predict_features(toy_bag.features[kept]) for kept in ([2, 4], [1, 3]))
+    found = kept_alone(predictor, toy_bag, scores)
+    expected = [said.probabilities[prediction.index] for said in (prediction, most, least)]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert kept_alone(predictor, toy_bag, scores, 1.0) == pytest.approx([prediction.probability] * 3)
+    one = kept_alone(predictor, toy_bag, scores, 0.01).most
+    assert one == pytest.approx(predictor.predict_features(toy_bag.features[2:3]).probabilities[prediction.index])
+
+
+@pytest.mark.parametrize(("scores", "share"), [(np.ones(8), 0.0), (np.ones(8), 1.5), (np.ones(7), 0.25)])
+def test_a_share_that_can_not_be_kept(toy_predictor, toy_bag, scores, share):
+    with pytest.raises(InputError, match="can't be kept of 8 instances"):
+        kept_alone(toy_predictor, toy_bag, scores, share)
 
 
 def test_contributions_add_up_to_the_logits(predictor, toy_bag):
@@ -90,19 +110,6 @@ def test_contributions_add_up_to_the_logits(predictor, toy_bag):
 def test_single_is_a_loop_over_bags_of_one_instance(predictor, toy_bag):
     expected = [predictor.predict_features(row[None]).probabilities for row in toy_bag.features]
     np.testing.assert_allclose(single(predictor, toy_bag), expected, atol=1e-12)
-
-
-def test_parts_of_a_bag_are_predicted_as_bags_of_their_own(predictor, toy_bag):
-    kept = np.random.default_rng(0).random((12, len(toy_bag))) < 0.5
-    kept[:, 0] |= ~kept.any(axis=1)
-    expected = [predictor.predict_features(toy_bag.features[row]).probabilities for row in kept]
-    np.testing.assert_allclose(of_parts(predictor, toy_bag, kept), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("kept", [np.zeros((1, 8), bool), np.ones((2, 5), bool), np.ones(8, bool)])
-def test_marks_that_make_no_part_are_refused(toy_predictor, toy_bag, kept):
-    with pytest.raises(InputError, match="don't make parts of a bag of 8 instances"):
-        of_parts(toy_predictor, toy_bag, kept)
 
 
 def test_without_its_only_instance_a_bag_says_nothing(toy_predictor, toy_bag):

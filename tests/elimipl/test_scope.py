@@ -234,7 +234,7 @@ def test_where_scales_are_kept_a_field_may_have_any_size_and_shape_from_half_a_t
     (small,) = judge({**GOOD, "field": 40.0}, guarded, toy_bag, certain()).failed
     assert small.reason == (
         "The shorter side of the picture shows 40 µm, expected at least 56 µm: "
-        "a field this small holds too few patches to judge by."
+        "a field this small holds too little tissue to judge by."
     )
     assert judge(GOOD, guarded, toy_bag, certain()).not_checked == ("size",)
 

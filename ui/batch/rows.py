@@ -8,7 +8,7 @@ from bag_generators import InputError, TissueImage, generate, load
 from bag_generators.errors import printable
 from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import measure_for
-from elimipl.answer import Answer, answer
+from elimipl.answer import ACCEPTANCE, Answer, answer
 from elimipl.data.pictures import PHANTOMS
 from elimipl.predictor import Prediction, Predictor
 from elimipl.scope import DRAWINGS_ONLY
@@ -37,6 +37,8 @@ class BatchRow:
     declined: bool | None = None
     """Whether there is no answer: a check of the picture failed, or no label or all of them are possible."""
     trusted: bool | None = None
+    chance: float | None = None
+    """How often answers like this one are right; None where the model's card has no numbers for it."""
     in_scope: bool | None = None
     """None for a file that was refused, and where the model came without limits to check by."""
     probabilities: dict[str, float] = field(default_factory=dict)
@@ -92,6 +94,7 @@ def _row(name: str, image: TissueImage, scale: ScaleDecision, prediction: Predic
         label_set=given.label_set,
         declined=given.declined,
         trusted=given.trusted,
+        chance=given.verdict.chance,
         in_scope=given.verdict.in_scope,
         probabilities=dict(zip(names, prediction.probabilities.tolist(), strict=True)),
         microns_per_pixel=scale.microns_per_pixel,
@@ -102,7 +105,8 @@ def _row(name: str, image: TissueImage, scale: ScaleDecision, prediction: Predic
 
 
 def _doubts(given: Answer) -> tuple[str, ...]:
-    failed = tuple(check.reason for check in given.checks if not check.passed)
+    """What speaks against the answer, and how often answers like it are right."""
+    failed = tuple(check.reason for check in given.checks if not check.passed or check.name == ACCEPTANCE)
     if given.verdict.in_scope is None:
         return (*failed, NOT_CHECKED)
     return failed or ((DRAWINGS_ONLY,) if given.verdict.trained_on == PHANTOMS else ())

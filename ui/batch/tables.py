@@ -31,7 +31,7 @@ def batch_table(rows: Sequence[BatchRow], labels: LabelSpace) -> pd.DataFrame:
     """What the page shows; columns that would be empty are left out."""
     shown = [
         vars(row)
-        | {"true_label": labels.title(row.true_label), "label_set": _joined(row, labels.title)}
+        | {"true_label": labels.title(row.true_label), "label_set": _else_possible(row, labels)}
         | {"answer": _answer(row, labels), "why": row.refused or row.notes}
         for row in rows
     ]
@@ -91,3 +91,8 @@ def _answer(row: BatchRow, labels: LabelSpace) -> str:
 
 def _joined(row: BatchRow, shown: Callable[[str], str] = str) -> str:
     return "" if row.label_set is None else ", ".join(map(shown, row.label_set))
+
+
+def _else_possible(row: BatchRow, labels: LabelSpace) -> str:
+    """The possible labels; one alone says less than the chance of being right, where that is known."""
+    return "" if row.chance is not None and len(row.label_set or ()) < 2 else _joined(row, labels.title)

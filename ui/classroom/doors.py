@@ -8,7 +8,7 @@ import streamlit as st
 from bag_generators import InputError
 from bag_generators.formats import extensions
 from bag_generators.tissue.samples import list_samples
-from elimipl.labels import COLON, LESION5, TISSUE7, LabelSpace
+from elimipl.labels import COLON, TISSUE7, LabelSpace
 from ui.classroom import pictures, texts
 from ui.classroom.kept import class_store, network_address
 from ui.classroom.store.records import ClassSession, NewPicture
@@ -17,7 +17,7 @@ from ui.frame.page import show_error
 from ui.frame.visitor import visitor
 
 RETURN_KEY = "class_return_key"
-_SPACES = {"tissue7": TISSUE7, "lesion5": LESION5, "colon": COLON}
+_SPACES = {"tissue7": TISSUE7, "colon": COLON}
 _SEEDS = 10_000_000  # drawings of classes begin here, beyond those that ship and are measured on
 _OWN_LABELS = "adenoma\nadenocarcinoma\nhealthy"
 

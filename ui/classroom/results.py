@@ -36,7 +36,7 @@ def show_sets(session: ClassSession, counted: Tally) -> None:
         label_matrices(
             np.maximum(truths[shown], 0),
             counted.candidates[shown],
-            [plain(name) for name in session.label_space.titles],
+            [plain(code) for code in session.label_space.codes],
             [texts.row_name(session.pictures[at].number) for at in shown],
             current_palette(),
             as_machine=not len(held),
@@ -44,6 +44,8 @@ def show_sets(session: ClassSession, counted: Tally) -> None:
         "class-figure1",
         texts.sets_alt(len(shown), float(counted.candidates[shown].sum(axis=1).mean())),
     )
+    if key := texts.codes_key(session.label_space):
+        st.caption(key)
     st.caption(texts.sets_caption(float(counted.candidates[answered].sum(axis=1).mean()), len(held), missed))
 
 
@@ -63,7 +65,10 @@ def show_confusions(session: ClassSession, counted: Tally) -> None:
         if np.isnan(shares).all():
             st.info(texts.NO_TRUTH if session.revealed else texts.NOT_REVEALED, icon=":material/help:")
         else:
-            charts.show(confusion_map(shares, names, current_palette()), "class-confusion", texts.confusion_alt())
+            labels = session.label_space
+            legend = [labels.legend_text(index) for index in range(len(labels))]
+            figure = confusion_map(shares, legend, current_palette(), labels.codes)
+            charts.show(figure, "class-confusion", texts.confusion_alt())
     with st.expander(texts.PICTURES_LABEL):
         st.dataframe(pd.DataFrame(picture_rows(session, counted), columns=texts.PICTURE_COLUMNS), hide_index=True)
 

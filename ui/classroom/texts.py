@@ -21,7 +21,7 @@ NO_ACCOUNT = "No account and no name: you are a number to the class. Everything 
 
 OPEN_HEADING = "Open a class"
 LABELS_LABEL = "Labels to choose from"
-LABELS_TITLES = {"tissue7": "7 tissues", "lesion5": "5 lesions", "colon": "12 classes of the colon", "own": "Of my own"}
+LABELS_TITLES = {"tissue7": "7 tissues", "colon": "12 classes of the colon", "own": "Of my own"}
 OWN_LABELS_LABEL = "Labels, one in each line"
 DRAWN_LABEL = "Drawings of each tissue"
 DRAWN_HELP = "Phantoms, whose class is known. Other drawings are kept back to measure the models on."
@@ -145,6 +145,13 @@ def meanings(labels: LabelSpace) -> str:
         return ""
     pairs = zip(labels.titles, labels.descriptions, strict=True)
     return "\n".join(f"- **{escape(name)}** {escape(description)}" for name, description in pairs)
+
+
+def codes_key(labels: LabelSpace) -> str:
+    """What the codes in a figure stand for; empty where they are the titles."""
+    if labels.codes == labels.titles:
+        return ""
+    return ", ".join(escape(labels.legend_text(index)) for index in range(len(labels)))
 
 
 def picture_of(number: int, pictures: int, answered: int) -> str:

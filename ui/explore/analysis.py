@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,10 +14,13 @@ from bag_generators.scale import ScaleDecision
 from bag_generators.tissue.phantom import instance_truth
 from bag_generators.tissue.quality import measure_for
 from bag_generators.tissue.samples import Sample
+from elimipl.answer import Answer
+from elimipl.bag_parts import blocks_of
+from elimipl.explain import without_instances
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Prediction, Predictor
 from elimipl.scope import Verdict, judge
-from ui.frame.cached import bag_of, explanation
+from ui.frame.cached import bag_of, explanation, gradients
 from ui.frame.log import model_name, picture_name, timed
 
 
@@ -52,6 +56,15 @@ class CandidateSet:
     members: np.ndarray
     """(k,) bool, at least one"""
     source: Source
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some instances of a bag, as a model reads them."""
+
+    features: np.ndarray
+    generator: str
+    params: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +108,38 @@ class Analysis:
         chosen = () if self.candidates is None else np.flatnonzero(self.candidates.members)
         return tuple(self.labels.names[index] for index in chosen)
 
+    @cached_property
+    def blocks(self) -> np.ndarray:
+        """The block of each instance, (n,) int: what is taken away together."""
+        return blocks_of(self.bag)
+
+    @cached_property
+    def in_blocks(self) -> bool:
+        """Whether several instances go together, because each has seen those around it."""
+        return bool(self.blocks.max() + 1 < len(self.bag))
+
+    def whole_blocks(self, instances: Collection[int]) -> set[int]:
+        """The instances and all others of their blocks."""
+        return set(np.flatnonzero(np.isin(self.blocks, self.blocks[list(instances)])).tolist())
+
+    def crosses(self, removed: Sequence[int]) -> np.ndarray:
+        """Where removed instances are crossed out, (m, 2) x, y in the field of view: once per block."""
+        _, block = np.unique(self.blocks[list(removed)], return_inverse=True)
+        middles = np.zeros((block.max(initial=-1) + 1, 2))
+        np.add.at(middles, block, [self.bag.regions.centre(one) for one in removed])
+        return np.asarray(middles / np.bincount(block)[:, None])
+
+    def answer_without(self, removed: Collection[int]) -> tuple[Prediction, Answer]:
+        """What the model says of the instances that stay, and how far that can be trusted, judged by them alone."""
+        if not removed:
+            given = Answer.of(self.predictor, self.prediction, self.verdict)
+            return self.prediction, given.read_at(self.view.scale)
+        kept = np.setdiff1d(np.arange(len(self.bag)), list(removed))
+        prediction = without_instances(self.predictor, self.bag, removed)
+        part = Part(self.bag.features[kept], self.bag.generator, self.bag.params)
+        verdict = judge(measure_for(part.generator, self.image).numbers(), self.predictor, part, prediction)
+        return prediction, Answer.of(self.predictor, prediction, verdict).read_at(self.view.scale)
+
     def with_candidates(self, candidates: CandidateSet | None) -> Analysis:
         """The same with another candidate set."""
         return replace(self, candidates=candidates)
@@ -103,6 +148,8 @@ class Analysis:
         """One score per instance, (n,): attention, or what the instance contributes to a class."""
         if source == "attention":
             return self.prediction.attention
+        if source == "integrated_gradients":
+            return gradients(self.predictor, self.bag, class_index)
         return self.every_score(source)[:, class_index]
 
     def every_score(self, source: str) -> np.ndarray:

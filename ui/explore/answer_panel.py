@@ -5,7 +5,6 @@ from functools import partial
 import streamlit as st
 
 from elimipl.answer import Answer
-from elimipl.explain import without_instances
 from elimipl.predictor import Prediction
 from ui.explore import sentences, texts
 from ui.explore.analysis import Analysis
@@ -21,8 +20,7 @@ from ui.frame.palette import current_palette
 def show_answer(analysis: Analysis) -> None:
     """Answer and bars. With patches removed, the answer of those that stay, over ghosts of the one before."""
     removed = removed_patches(analysis)
-    shown = without_instances(analysis.predictor, analysis.bag, removed) if removed else analysis.prediction
-    answer = Answer.of(analysis.predictor, shown, analysis.verdict).read_at(analysis.view.scale)
+    shown, answer = analysis.answer_without(removed)
     with st.container(key="answer", gap="xsmall"):
         _say(answer, shown, analysis)
         if removed:
@@ -40,9 +38,7 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
         st.markdown(f"{reasons}\n\n{sentences.would_say(escape(words), answer.probability)}")
         return
     st.subheader(f"{escape(words)} · {answer.probability:.0%}", anchor=False)
-    lines = [sentences.possible(answer.label_set, labels, index)] if answer.label_set is not None else []
-    lines += [answer.reliability] if answer.reliability is not None else []
-    lines += [texts.scope_sentence(analysis.verdict)]
+    lines = [*sentences.certainty(answer), texts.scope_sentence(answer.verdict)]
     lines += [answer.scale.sentence] if answer.scale is not None and answer.scale.doubted else []
     truth = sentences.truth_sentence(labels, index, analysis.true_index)
     st.caption("  \n".join(escape(line) for line in [*lines, *truth]))
@@ -50,7 +46,7 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
 
 def _show_removed(analysis: Analysis, removed: tuple[int, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(sentences.removed_sentence(removed, len(analysis.bag)), width="stretch")
+        st.markdown(sentences.removed_sentence(removed, analysis.blocks), width="stretch")
         st.button(texts.PUT_BACK, key="put-back", on_click=set_removed, args=(bag_key(analysis), ()))
 
 
@@ -63,7 +59,7 @@ def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bo
     grey = answer.declined
     # The room the bars will take, so that nothing below them moves while a browser gets ready to draw.
     st.html(f"<style>.st-key-class-bars {{min-height: {bars_height(len(labels))}px}}</style>")
-    words = [sentences.in_words(labels, index) for index in range(len(labels))]
+    words = [sentences.beside_bar(labels, index) for index in range(len(labels))]
     before = whole if ghosts else None
     charts.show(
         class_bars(probabilities, labels, groups, palette, analysis.true_index, before, grey, words),

@@ -12,11 +12,12 @@ from ui.frame.page import show_error
 from ui.frame.palette import current_palette
 
 BAG_HEIGHT = 430  # screen px
+MOST_ROWS = 512  # of the table: every row is sent to the browser
 
 
 def bag_table(bag: Bag) -> pd.DataFrame:
     """Instances as rows (the index is the number of the instance on the page), features by their names."""
-    table = pd.DataFrame(bag.features, columns=list(bag.feature_names))
+    table = pd.DataFrame(bag.features[:MOST_ROWS], columns=list(bag.feature_names))
     table.index.name = "instance"
     return table
 
@@ -24,7 +25,8 @@ def bag_table(bag: Bag) -> pd.DataFrame:
 def show_bag(bag: Bag) -> None:
     """The table and its size."""
     count, dimensions = bag.features.shape
-    st.caption(f"{texts.BAG_HEADING}: {count} instances × {dimensions} features")
+    first = f", the first {MOST_ROWS} shown" if count > MOST_ROWS else ""
+    st.caption(f"{texts.BAG_HEADING}: {count} instances × {dimensions} features{first}")
     st.dataframe(bag_table(bag), key="bag", alt=f"Table of {count} instances with {dimensions} features each.")
 
 

@@ -12,7 +12,7 @@ from ui.explore.field import move_to
 from ui.explore.figures.map_figure import map_figure
 from ui.explore.maps import is_even, map_scores, region_mask, vote_shares
 from ui.explore.patches import show_detail
-from ui.explore.region import polygons_of, region_numbers
+from ui.explore.region import mask_of, members_of, polygons_of, region_numbers
 from ui.explore.trust import show_trust_line
 from ui.explore.view_state import (
     MAPS,
@@ -23,6 +23,7 @@ from ui.explore.view_state import (
     START_OPACITY,
     ViewState,
     bag_key,
+    maps_of,
     panels_for,
     removed_patches,
     set_region,
@@ -80,7 +81,7 @@ def _choose_map(analysis: Analysis) -> str:
     with st.container(key="map-kinds"):
         kind = choices.one_of(
             texts.SOURCE_LABEL,
-            MAPS,
+            maps_of(analysis),
             "map",
             MAPS[0],
             texts.SOURCE_TITLES.__getitem__,
@@ -141,10 +142,8 @@ def _answer_click(tool: str) -> None:
         return
     patches = {int(point["customdata"]) for point in selection["points"] if point.get("customdata") is not None}
     if tool == REMOVE:
-        gone, clicked = set(removed_patches(analysis)), patches - {-1}
-        if clicked:
-            is_click = not (selection.get("box") or selection.get("lasso"))
-            set_removed(bag_key(analysis), gone ^ clicked if is_click else gone | clicked)
+        if (removed := _removed_by(analysis, selection, patches - {-1})) is not None:
+            set_removed(bag_key(analysis), removed)
             st.session_state["page_outdated"] = True
     elif patches == {-1}:
         point = selection["points"][0]
@@ -152,6 +151,23 @@ def _answer_click(tool: str) -> None:
         st.session_state["page_outdated"] = True
     elif patches:
         st.session_state["instance"] = max(patches)
+
+
+def _removed_by(analysis: Analysis, selection: dict[str, Any], patches: set[int]) -> set[int] | None:
+    """What is out of the bag after a click, which takes a block out or puts it back, or a drawn shape; None: no change.
+
+    Of cells those that lie in the shape for the most part, of other patches those it touches.
+    """
+    gone, drawn = set(removed_patches(analysis)), polygons_of(selection)
+    if drawn:
+        if analysis.in_blocks:
+            shape = (analysis.image.height, analysis.image.width)
+            patches = members_of(analysis.bag, mask_of(drawn, shape, analysis.view.x, analysis.view.y))
+        return gone | patches if patches else None
+    block = analysis.whole_blocks(patches)
+    if not block:
+        return None
+    return gone - block if block <= gone else gone | block
 
 
 def _say(analysis: Analysis, view: ViewState, scores: np.ndarray) -> None:

@@ -1,6 +1,7 @@
 """The maps of the page: from an analysis and what is set to layers that can be painted anywhere."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.explore.region import mask_of
 from ui.explore.view_state import BESIDE_ORIGINAL, PREDICTED, RUNNER_UP, TWO_CLASSES, ViewState, class_index
+from ui.figures.cells import cells_of
 from ui.figures.map_colours import COLOUR_PAIRS, class_colours, diverging, rising
 from ui.figures.map_layer import Layer
 
@@ -18,6 +20,8 @@ ATTENTION_REACH = 8.0
 """The scale of attention runs from an eighth of an even share to eight times as much, for every picture."""
 EVEN = 1.2
 """Attention within this factor of an even share is even: it is not painted."""
+VEIL, VEIL_COLOUR = 0.75, "rgba(140,135,145,1)"
+"""How opaque the grey is that lies over removed cells."""
 LEAST_REACH = {"contribution": 0.5, "leave_one_out": 0.02, "integrated_gradients": 0.02}
 """Signed scales reach at least this far (logits, probabilities), so that noise stays pale."""
 
@@ -55,11 +59,20 @@ def layers_of(analysis: Analysis, view: ViewState) -> tuple[Layer, ...]:
     if view.kind == "attention":
         return (attention_layer(analysis.bag, analysis.prediction.attention, view.colours, view.threshold),)
     title = texts.map_title(view.kind, analysis.labels.titles[view.class_index])
-    scores = analysis.every_score(view.kind)
+    scores = analysis.scores(view.kind, view.class_index)
     if view.kind == "single":
-        return (share_layer(analysis.bag, scores[:, view.class_index], title, view.colours, view.threshold),)
-    reach = max(float(np.abs(scores).max()), LEAST_REACH[view.kind])  # of all classes, so that their maps compare
-    return (signed_layer(analysis.bag, scores[:, view.class_index], reach, title, view.colours, view.threshold),)
+        return (share_layer(analysis.bag, scores, title, view.colours, view.threshold),)
+    reach = max(float(np.abs(_comparable(analysis, view)).max()), LEAST_REACH[view.kind])
+    return (signed_layer(analysis.bag, scores, reach, title, view.colours, view.threshold),)
+
+
+def _comparable(analysis: Analysis, view: ViewState) -> np.ndarray:
+    """The scores whose maps share a scale: of all classes, or of those side by side where each takes its time."""
+    if view.kind != "integrated_gradients":
+        return analysis.every_score(view.kind)
+    shown = {view.class_index, *(class_index(analysis, choice) for choice in (PREDICTED, RUNNER_UP))}
+    shown = shown if view.panels == TWO_CLASSES else {view.class_index}
+    return np.stack([analysis.scores(view.kind, index) for index in shown])
 
 
 def map_scores(analysis: Analysis, view: ViewState) -> np.ndarray:
@@ -67,6 +80,15 @@ def map_scores(analysis: Analysis, view: ViewState) -> np.ndarray:
     if view.kind == "vote":
         return np.asarray(analysis.every_score("single").max(axis=1))
     return analysis.scores(view.kind, view.class_index)
+
+
+def veil_of(analysis: Analysis, removed: tuple[int, ...]) -> Layer | None:
+    """What lies over the cells that were removed; None where patches overlap or none is gone: a cross says it."""
+    if not removed or not analysis.in_blocks:
+        return None
+    gone = np.full(len(analysis.bag), np.nan)
+    gone[list(removed)] = 0
+    return Layer(*analysis.bag.regions.grid(gone), [(0, VEIL_COLOUR), (1, VEIL_COLOUR)], "")
 
 
 def region_mask(analysis: Analysis, view: ViewState) -> np.ndarray:
@@ -112,20 +134,37 @@ def share_layer(bag: Bag, shares: np.ndarray, title: str, colours: str, threshol
     return Layer(x_edges, y_edges, _beyond(values, threshold), scale, title, low=0.0, ticks=ticks)
 
 
+class Votes(NamedTuple):
+    """Which class each cell of a map votes for, and how clearly."""
+
+    x_edges: np.ndarray  # (columns + 1,)
+    y_edges: np.ndarray  # (rows + 1,)
+    winner: np.ndarray  # (rows, columns) int, −1 where nothing is painted
+    strength: np.ndarray  # (rows, columns) from 0, a tie of all classes, to 1
+
+
+def votes_of(bag: Bag, single: np.ndarray, threshold: float = 0.0) -> Votes:
+    """The winners; where patches overlap their mean votes."""
+    if (cells := cells_of(bag.regions)) is not None:
+        x_edges, y_edges, shares = cells.x_edges, cells.y_edges, single[cells.numbers]
+    else:
+        grids = [bag.regions.grid(column) for column in single.T]
+        x_edges, y_edges = grids[0][:2]
+        shares = np.stack([values for _, _, values in grids], axis=-1)
+    chance = 1 / single.shape[1]
+    strength = (np.nan_to_num(shares).max(axis=-1) - chance) / (1 - chance)
+    painted = np.isfinite(shares[..., 0]) & (strength >= threshold)
+    return Votes(x_edges, y_edges, np.where(painted, np.nan_to_num(shares).argmax(axis=-1), -1), strength)
+
+
 def vote_layers(bag: Bag, single: np.ndarray, labels: LabelSpace, threshold: float = 0.0) -> tuple[Layer, ...]:
-    """One layer per class: the cells it wins, opaque where it wins clearly. Where patches overlap their mean votes."""
-    grids = [bag.regions.grid(column) for column in single.T]
-    x_edges, y_edges = grids[0][:2]
-    shares = np.stack([values for _, _, values in grids])  # (k, rows, columns)
-    covered = np.isfinite(shares[0])
-    winner = np.where(covered, np.nan_to_num(shares).argmax(axis=0), -1)
-    chance = 1 / len(labels)
-    strength = (np.nan_to_num(shares).max(axis=0) - chance) / (1 - chance)
+    """One layer per class: the cells it wins, opaque where it wins clearly."""
+    votes = votes_of(bag, single, threshold)
     return tuple(
         Layer(
-            x_edges,
-            y_edges,
-            _beyond(np.where(winner == index, strength, np.nan), threshold),
+            votes.x_edges,
+            votes.y_edges,
+            np.where(votes.winner == index, votes.strength, np.nan),
             rising(colour),
             labels.titles[index],
             low=0.0,
@@ -138,19 +177,18 @@ def vote_codes(
     bag: Bag, single: np.ndarray, labels: LabelSpace, threshold: float = 0.0
 ) -> list[tuple[float, float, str]]:
     """Where on the field of view which class's code is written: x, y and the code."""
-    layers = vote_layers(bag, single, labels, threshold)
-    painted = np.stack([np.isfinite(layer.cells) for layer in layers])
-    x, y = ((edges[:-1] + edges[1:]) / 2 for edges in (layers[0].x_edges, layers[0].y_edges))
-    marks = class_marks(np.where(painted.any(axis=0), painted.argmax(axis=0), -1))
-    return [(float(x[mark.column]), float(y[mark.row]), labels.codes[mark.label]) for mark in marks]
+    votes = votes_of(bag, single, threshold)
+    x, y = ((edges[:-1] + edges[1:]) / 2 for edges in (votes.x_edges, votes.y_edges))
+    return [(float(x[mark.column]), float(y[mark.row]), labels.codes[mark.label]) for mark in class_marks(votes.winner)]
 
 
 def vote_shares(bag: Bag, single: np.ndarray, labels: LabelSpace) -> np.ndarray:
     """Share of the covered area that votes for each class, (k,); sums to 1."""
-    layers = vote_layers(bag, single, labels)
-    area = np.outer(np.diff(layers[0].y_edges), np.diff(layers[0].x_edges))
-    won = np.array([(area * np.isfinite(layer.cells)).sum() for layer in layers])
-    return won / won.sum()
+    votes = votes_of(bag, single)
+    area = np.outer(np.diff(votes.y_edges), np.diff(votes.x_edges))
+    covered = votes.winner >= 0
+    won = np.bincount(votes.winner[covered], area[covered], minlength=len(labels))
+    return np.asarray(won / won.sum())
 
 
 def _beyond(cells: np.ndarray, threshold: float) -> np.ndarray:

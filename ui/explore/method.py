@@ -14,6 +14,7 @@ from ui.frame.markdown import escape
 from ui.frame.page import show_error
 from ui.train.trained import choose_trained, trained_models
 
+DEFAULT_GENERATOR = "deep"
 _READS_DRAWINGS = "reads_drawings"
 
 
@@ -33,7 +34,7 @@ def fit_to_picture(drawn: bool) -> None:
         return
     usable = [card for card in _shipped()[0] if card.generator in GENERATORS]
     fitting = [card for card in usable if (card.pictures == PHANTOMS) == drawn] or usable
-    kept = [card for card in fitting if card.generator == state.get("generator", picker.DEFAULT_GENERATOR)]
+    kept = [card for card in fitting if card.generator == state.get("generator", DEFAULT_GENERATOR)]
     wanted = [card for name in first_visit.MODELS for card in fitting if card.id == name]
     order = wanted if before is None else [*(card for card in wanted if card in kept), *kept, *wanted]
     if best := next(iter([*order, *fitting]), None):
@@ -48,7 +49,7 @@ def keep_model() -> None:
 def choose_generator() -> str:
     """Name of the chosen generator."""
     st.subheader(texts.GENERATOR_HEADING, divider="gray")
-    chosen = picker.choose_generator("generator", label_hidden=True)
+    chosen = picker.choose_generator("generator", default=DEFAULT_GENERATOR, label_hidden=True)
     st.caption(GENERATORS[chosen].summary)
     return chosen
 

@@ -11,6 +11,7 @@ from ui.explore.analysis import Analysis
 from ui.explore.maps import map_scores
 from ui.explore.view_state import bag_key, removed_patches, set_removed, shown_now
 from ui.figures.instances import instance_bars, score_histogram
+from ui.figures.tissue import patch_picture
 from ui.frame import charts
 from ui.frame.markdown import escape
 from ui.frame.palette import current_palette
@@ -31,16 +32,21 @@ def show_detail(analysis: Analysis, scores: np.ndarray) -> None:
     chosen = _chosen(scores)
     rank = int((scores > scores[chosen]).sum()) + 1
     regions = analysis.bag.regions
-    looks = looks_of(analysis.image.pixels[regions.mask(chosen)])
+    x0, y0, x1, y1 = regions.box(chosen)
+    looks = looks_of(analysis.image.pixels[y0:y1, x0:x1][regions.mask(chosen)[y0:y1, x0:x1]])
     with st.container(horizontal=True, key="detail", vertical_alignment="center"):
-        st.image(regions.crop(analysis.image, chosen), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
+        st.image(patch_picture(analysis.image, analysis.bag, chosen), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(
                 f"**Patch {chosen}** · {_score_in_words(analysis, scores, chosen)} · rank {rank} of {len(scores)}  \n"
                 f"{in_tissue_words(looks)}  \n{_as_described(analysis, chosen)}"
             )
             st.button(
-                texts.REMOVE_LABEL, key="remove", on_click=_remove, args=(analysis, chosen), icon=":material/remove:"
+                texts.REMOVE_BLOCK_LABEL if analysis.in_blocks else texts.REMOVE_LABEL,
+                key="remove",
+                on_click=_remove,
+                args=(analysis, chosen),
+                icon=":material/remove:",
             )
 
 
@@ -51,7 +57,7 @@ def _score_in_words(analysis: Analysis, scores: np.ndarray, chosen: int) -> str:
 
 
 def _remove(analysis: Analysis, patch: int) -> None:
-    set_removed(bag_key(analysis), {*removed_patches(analysis), patch})
+    set_removed(bag_key(analysis), {*removed_patches(analysis), *analysis.whole_blocks([patch])})
     st.session_state["page_outdated"] = True
 
 
@@ -102,8 +108,9 @@ def _choose_row() -> None:
 
 
 def _choose_bar() -> None:
-    if (point := charts.clicked_point("figure-five")) is not None:
-        st.session_state["instance"] = int(point["x"])
+    point = charts.clicked_point("figure-five")
+    if point is not None and point.get("customdata") is not None:
+        st.session_state["instance"] = int(point["customdata"])
         st.session_state["page_outdated"] = True
 
 
@@ -131,7 +138,7 @@ def show_figure_five(analysis: Analysis, scores: np.ndarray, title: str) -> None
             st.caption(f"{name} {title}", width=90)
             for index in members.tolist():
                 st.image(
-                    analysis.bag.regions.crop(analysis.image, index),
+                    patch_picture(analysis.image, analysis.bag, index),
                     caption=f"{index}: {scores[index]:.3f}",
                     width=EXTREME_WIDTH,
                     alt=f"Patch {index}, one of the {name}.",

@@ -8,6 +8,7 @@ import numpy as np
 
 from bag_generators import Bag
 from elimipl.trust.localisation import auroc
+from ui.figures.cells import cells_of
 
 MEMBER = 0.5
 """A patch belongs to the region when at least this share of it lies inside."""
@@ -48,12 +49,19 @@ def mask_of(polygons: list[np.ndarray], shape: tuple[int, int], x: int, y: int) 
 
 def shares_inside(bag: Bag, mask: np.ndarray) -> np.ndarray:
     """Share of each patch that lies in the mask, (n,)."""
+    if (cells := cells_of(bag.regions)) is not None:
+        return np.asarray(cells.totals(mask) / cells.totals(np.ones_like(mask)))
     shares = np.zeros(len(bag))
     for index in range(len(bag)):
         x0, y0, x1, y1 = bag.regions.box(index)
         own = bag.regions.mask(index)[y0:y1, x0:x1]
         shares[index] = mask[y0:y1, x0:x1][own].mean() if own.any() else 0.0
     return shares
+
+
+def members_of(bag: Bag, mask: np.ndarray) -> set[int]:
+    """The patches that lie in the mask for the most part."""
+    return set(np.flatnonzero(shares_inside(bag, mask) >= MEMBER).tolist())
 
 
 def region_numbers(bag: Bag, attention: np.ndarray, scores: np.ndarray, mask: np.ndarray) -> RegionNumbers:

@@ -4,13 +4,14 @@ import numpy as np
 
 from bag_generators import TissueImage
 from bag_generators.scale import ScaleDecision
+from elimipl.answer import ACCEPTANCE, Answer
 from elimipl.cards.card import Card
 from elimipl.labels import LabelSpace
 from elimipl.trust.one_bag import FlippingCurve
 from ui.explore import texts
 from ui.explore.analysis import Analysis, View
 from ui.explore.region import RegionNumbers
-from ui.explore.texts import SCALE_UNKNOWN
+from ui.explore.texts import NEIGHBOURS_SAW, SCALE_UNKNOWN
 from ui.figures.plain_text import plain
 from ui.frame.texts import EXPECTED_SCALE
 
@@ -26,6 +27,20 @@ def in_words(labels: LabelSpace, index: int) -> str:
     if not colon or words.casefold() == title.casefold():
         return words if colon else title
     return f"{words} ({title})"
+
+
+def beside_bar(labels: LabelSpace, index: int) -> str:
+    """A class spelled out with its code, which stands on the maps."""
+    words, code = in_words(labels, index), labels.codes[index]
+    return words if code in (labels.titles[index], words) else f"{code} · {words}"
+
+
+def certainty(answer: Answer) -> list[str]:
+    """How often such answers are right where the card knows, else whether another label is possible; how that went."""
+    counted = [check.reason for check in answer.checks if check.name == ACCEPTANCE]
+    if answer.label_set is not None and (len(answer.label_set) > 1 or not counted):
+        counted.append(possible(answer.label_set, answer.label_space, answer.label_space.index(answer.label)))
+    return [*counted, *([answer.reliability] if answer.reliability else [])]
 
 
 def possible(label_set: tuple[str, ...], labels: LabelSpace, index: int) -> str:
@@ -50,17 +65,22 @@ def truth_sentence(labels: LabelSpace, index: int, true_index: int | None) -> li
     return [f"The answer is wrong: the true label is {in_words(labels, true_index)}."]
 
 
-def removed_sentence(removed: tuple[int, ...], count: int) -> str:
-    """How much was taken out."""
-    return f"**{len(removed)} of {count} patches removed.** The outlined bars are the answer before."
+def removed_sentence(removed: tuple[int, ...], blocks: np.ndarray) -> str:
+    """How much was taken out; `blocks` (n,) says which instances go together."""
+    in_blocks = blocks.max() + 1 < len(blocks)
+    what = "cells" if in_blocks else "patches"
+    seen = f" {NEIGHBOURS_SAW}" if in_blocks else ""
+    return f"**{len(removed)} of {len(blocks)} {what} removed.** The outlined bars are the answer before.{seen}"
 
 
-def flip_sentence(found: tuple[int, ...] | None, count: int) -> str:
-    """What the button found."""
+def flip_sentence(found: tuple[int, ...] | None, blocks: np.ndarray) -> str:
+    """What the button found; `blocks` (n,) says which instances go together."""
+    what = "blocks" if blocks.max() + 1 < len(blocks) else "patches"
     if found is None:
-        return "No set of patches changes this answer: whatever goes, the label stays."
-    patches = ", ".join(map(str, found[:12])) + (", …" if len(found) > 12 else "")
-    return f"Smallest set found: {len(found)} of {count} patches ({patches}). Without them the label changes."
+        return f"No set of {what} changes this answer: whatever goes, the label stays."
+    gone = sorted(set(blocks[list(found)].tolist()))
+    numbers = ", ".join(map(str, gone[:12])) + (", …" if len(gone) > 12 else "")
+    return f"Smallest set found: {len(gone)} of {blocks.max() + 1} {what} ({numbers}). Without them the label changes."
 
 
 def upload_title(sha256: str) -> str:

@@ -37,7 +37,10 @@ MORE_FAILED = "The tiles could not be fetched from Zenodo."
 
 FIELD_HEADING = "Field and scale"
 WHOLE_LABEL = "Whole picture"
-WHOLE_HELP = "Shrinks the whole picture to one tile. The models learned from single tiles, so expect less."
+WHOLE_HELP = (
+    "Deep reads all of it in cells at its own scale; the other generators shrink it to one tile. The models learned "
+    "from single tiles, so expect less."
+)
 SCALE_LABEL = "µm per pixel"
 SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
 LEFT_LABEL = "Left edge (px)"
@@ -80,8 +83,15 @@ PUT_BACK = "Put all back"
 PATCHES_TAB, WHAT_IF_TAB, TRUST_TAB = "Patches", "What if", "Is the map right?"
 SUM_TAB, TILES_TAB, BAG_TAB = "How the score adds up", "All tiles", "The bag"
 FLIP_LABEL = "Smallest set that flips the answer"
-WHAT_IF_LABEL = "Removed patches"
+WHAT_IF_LABEL, BLOCKS_LABEL = "Removed patches", "Removed blocks"
 WHAT_IF_HELP = "The model predicts again from the patches that stay. Outlined ghost bars show the answer before."
+BLOCKS_HELP = (
+    "Cells are taken out in blocks of 4 × 4 (56 px), numbered from the upper left corner row by row. The tool Remove "
+    "takes out a block by a click, and exactly what you draw around."
+)
+NEIGHBOURS_SAW = (
+    "The cells that stay have seen the removed region from beside it: some of it is still in their numbers."
+)
 ALL_REMOVED = "At least one patch has to stay, so nothing is removed."
 WHAT_ATTENTION_IS = (
     "Attention says how much each patch weighs in the bag's average. It is not a segmentation and not proof of "
@@ -126,8 +136,9 @@ TOOL_LABEL = "What the mouse does"
 TOOL_TITLES = {"look": "Look", "region": "Region", "remove": "Remove"}
 TOOL_HELP = (
     "Look: click a patch to read about it, or beside the field of view to move it. "
-    "Region: draw around a part and compare the map with it. Remove: click patches to take them out, or draw around "
-    "them. The buttons on the picture choose what a drag does: box, free shape, or moving the picture."
+    "Region: draw around a part and compare the map with it. Remove: click patches to take them out (cells go in "
+    "blocks of 56 px), or draw around them. The buttons on the picture choose what a drag does: box, free shape, or "
+    "moving the picture."
 )
 HIDE_MAP, SHOW_MAP = "Hide", "Show"
 HIDE_HELP = "Hides the map, or shows it again. The key H does the same."
@@ -144,6 +155,7 @@ CHECK_TITLES = {
     "entropy": "certainty",
     "label_set": "possible labels",
     "scale": "scale",
+    "acceptance": "chance of being right",
 }
 
 TAKE_AWAY_HEADING = "Take away"
@@ -156,7 +168,7 @@ TAKE_AWAY_HELP = {
     "geojson": "The instances as polygons; drag the file onto the picture in QuPath.",
 }
 
-REMOVE_LABEL = "Remove"
+REMOVE_LABEL, REMOVE_BLOCK_LABEL = "Remove", "Remove its block"
 
 
 def scope_sentence(verdict: Verdict) -> str:

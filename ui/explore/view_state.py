@@ -11,6 +11,7 @@ from ui.figures.map_colours import COLOUR_PAIRS
 
 MAPS = ("attention", "vote", "contribution", "leave_one_out", "single", "integrated_gradients")
 OF_A_CLASS = MAPS[2:]
+MOST_FOR_GRADIENTS = 6_000  # instances: integrated gradients of more take minutes and gigabytes
 PREDICTED, RUNNER_UP = "first", "second"
 """Stand for the most and the second most probable class, whichever they are in the picture at hand."""
 ONE, BESIDE_ORIGINAL, TWO_CLASSES = PANELS = ("one", "original", "classes")
@@ -47,7 +48,7 @@ def shown_now(analysis: Analysis) -> ViewState:
     """The settings of this visitor; what was never set has its default. Downloads are built with it, too."""
     state = st.session_state
     kind, colours, panels = str(state.get("map")), str(state.get("colours")), str(state.get("beside"))
-    kind = kind if kind in MAPS else MAPS[0]
+    kind = kind if kind in maps_of(analysis) else MAPS[0]
     return ViewState(
         kind=kind,
         class_index=class_index(analysis, state.get("map_class")),
@@ -61,6 +62,11 @@ def shown_now(analysis: Analysis) -> ViewState:
         raw=bool(state.get("raw", False)),
         removed=removed_patches(analysis),
     )
+
+
+def maps_of(analysis: Analysis) -> tuple[str, ...]:
+    """The maps that can be made of a bag of this size."""
+    return MAPS if len(analysis.bag) <= MOST_FOR_GRADIENTS else MAPS[:-1]
 
 
 def panels_for(kind: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Colours of maps that lie on pink tissue: two for below and above the middle of a scale, one for each class."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
@@ -53,8 +54,13 @@ def at(scale: ColourScale, share: np.ndarray) -> np.ndarray:
 
 def class_colours(labels: LabelSpace) -> tuple[str, ...]:
     """One colour per class: its own, or one of the reserve where its own is a colour of the tissue itself."""
-    free = iter(colour for colour in RESERVE if colour not in labels.colours)
-    return tuple(colour if is_seen_on_tissue(colour) else next(free, colour) for colour in labels.colours)
+    return _seen_on_tissue(labels.colours)
+
+
+@lru_cache(maxsize=64)
+def _seen_on_tissue(colours: tuple[str, ...]) -> tuple[str, ...]:
+    free = iter(colour for colour in RESERVE if colour not in colours)
+    return tuple(colour if is_seen_on_tissue(colour) else next(free, colour) for colour in colours)
 
 
 def is_seen_on_tissue(colour: str) -> bool:

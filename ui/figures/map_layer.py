@@ -1,6 +1,7 @@
 """A map as it is painted: coloured cells between edges, the same in the browser and in a file."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -8,6 +9,9 @@ import plotly.graph_objects as go
 from ui.figures.drawing import Drawing
 from ui.figures.map_colours import ColourScale, at
 from ui.figures.plain_text import plain
+
+_BELOW_NEXT = 0.999
+"""Of the room that a layer has on a joined scale: its end is where the next one begins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +73,7 @@ class Layer:
         figure.add_heatmap(
             x=self.x_edges + x,
             y=self.y_edges + y,
-            z=self.cells,
+            z=self.cells.astype(np.float32),  # half the bytes to the browser, more than a screen can show
             zmin=self.low,
             zmax=1.0,
             colorscale=self.scale,
@@ -81,6 +85,18 @@ class Layer:
             yaxis=f"y{suffix}",
             name="heatmap",
         )
+
+
+def joined(layers: Sequence[Layer]) -> Layer:
+    """Layers that rise from 0 and paint different cells as one: a browser gets one grid instead of one per class."""
+    count = len(layers)
+    cells = np.full_like(layers[0].cells, np.nan)
+    scale: ColourScale = []
+    for number, layer in enumerate(layers):
+        own = np.isfinite(layer.cells)
+        cells[own] = (number + _BELOW_NEXT * layer.cells[own]) / count
+        scale += [((number + position) / count, colour) for position, colour in layer.scale]
+    return replace(layers[0], cells=cells, scale=scale, title="")
 
 
 def blended(pixels: np.ndarray, layers: tuple[Layer, ...], opacity: float, rows: slice = slice(None)) -> np.ndarray:

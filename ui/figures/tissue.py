@@ -8,13 +8,17 @@ import plotly.graph_objects as go
 
 from bag_generators import Bag, TissueImage
 from bag_generators.regions import Regions
+from ui.figures.cells import Cells, cells_of
 from ui.figures.drawing import Drawing
 from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
 
 DISPLAY_LONG_SIDE = 1024  # px; a figure is sent whole whenever it changes
 JPEG_QUALITY = 82
-LATTICE = 24  # click targets per side
+LATTICE = 24  # click targets per side of a bag of few instances
+FEW = 64  # instances; more of them are drawn with thinner lines
+SMALL, AROUND, FRAMED = 24, 21, 192  # px: of an instance shown in its surroundings, of these, and of the picture made
+MOST_LATTICE = 48  # of one with many: two thousand targets are sent and drawn at once
 
 
 def display_copy(image: TissueImage, long_side: int = DISPLAY_LONG_SIDE) -> str:
@@ -59,16 +63,26 @@ def is_wide(bag: Bag, instance: int) -> bool:
     return 2 * (x1 - x0) > bag.regions.shape[1]
 
 
+def outline_lines(bag: Bag) -> list[np.ndarray]:
+    """The borders of all instances as few lines (v, 2); those of cells of a grid are the lines of the grid."""
+    cells = cells_of(bag.regions)
+    if cells is None:
+        rings = [ring for index in range(len(bag)) for ring in bag.regions.outline(index)]
+        return [np.vstack([ring, ring[:1]]) for ring in rings]
+    x_edges, y_edges = cells.x_edges.astype(np.float64), cells.y_edges.astype(np.float64)
+    upright = [np.array([(x, y_edges[0]), (x, y_edges[-1])]) for x in x_edges]
+    return [*upright, *(np.array([(x_edges[0], y), (x_edges[-1], y)]) for y in y_edges)]
+
+
 def add_outlines(figure: go.Figure | Drawing, bag: Bag, palette: Palette, x: float = 0, y: float = 0) -> None:
     """Draw the border of every instance, dark on a light halo so that it shows on any stain; the bag lies at (x, y)."""
     xs: list[float | None] = []
     ys: list[float | None] = []
-    for index in range(len(bag.features)):
-        for polygon in bag.regions.outline(index):
-            closed = [*polygon.tolist(), polygon[0].tolist()]
-            xs.extend([*(x + point[0] for point in closed), None])
-            ys.extend([*(y + point[1] for point in closed), None])
-    for colour, width in (("rgba(255,255,255,0.85)", 3), (palette.outline, 1.2)):
+    for line in outline_lines(bag):
+        xs.extend([*(x + line[:, 0]).tolist(), None])
+        ys.extend([*(y + line[:, 1]).tolist(), None])
+    bold = 1.0 if len(bag) <= FEW else 0.4
+    for colour, width in (("rgba(255,255,255,0.85)", 3 * bold), (palette.outline, 1.2 * bold)):
         figure.add_scatter(
             x=xs,
             y=ys,
@@ -77,6 +91,21 @@ def add_outlines(figure: go.Figure | Drawing, bag: Bag, palette: Palette, x: flo
             hoverinfo="skip",
             name="outlines",
         )
+
+
+def patch_picture(image: TissueImage, bag: Bag, instance: int) -> np.ndarray:
+    """An instance to look at, (h, w, 3) uint8; one of few pixels is framed in its surroundings."""
+    x0, y0, x1, y1 = bag.regions.box(instance)
+    if min(x1 - x0, y1 - y0) > SMALL:
+        return bag.regions.crop(image, instance)
+    left, top = max(0, x0 - AROUND), max(0, y0 - AROUND)
+    seen = image.pixels[top : y1 + AROUND, left : x1 + AROUND]
+    times = max(1, round(FRAMED / max(seen.shape[:2])))
+    large = np.ascontiguousarray(seen.repeat(times, axis=0).repeat(times, axis=1))
+    corners = [((x - left) * times, (y - top) * times) for x, y in ((x0, y0), (x1, y1))]
+    for colour, width in (((255, 255, 255), 4), ((216, 27, 96), 2)):
+        cv2.rectangle(large, corners[0], (corners[1][0] - 1, corners[1][1] - 1), colour, width)
+    return large
 
 
 def add_click_targets(
@@ -94,9 +123,6 @@ def add_click_targets(
     point that was clicked shows itself as a ring, drawn by the browser alone. The bag lies at (left, top).
     """
     ranks = np.argsort(np.argsort(-scores)) + 1
-    texts = [
-        f"{plain(title)} {score:.4f}, rank {rank} of {len(scores)}" for score, rank in zip(scores, ranks, strict=True)
-    ]
     points = _lattice(bag.regions)
     figure.add_scatter(
         x=[left + x for x, _, _ in points],
@@ -106,14 +132,16 @@ def add_click_targets(
         selected={"marker": {"opacity": 1, "color": palette.chosen}},
         unselected={"marker": {"opacity": 0}},
         customdata=[index for _, _, index in points],
-        text=[texts[index] for _, _, index in points],
-        hovertemplate="patch %{customdata}<br>%{text}<extra></extra>",
+        text=[f"{scores[index]:.4g}, rank {ranks[index]}" for _, _, index in points],
+        hovertemplate=f"patch %{{customdata}}<br>{plain(title)} %{{text}} of {len(scores)}<extra></extra>",
         name="instances",
     )
 
 
 def _lattice(regions: Regions) -> list[tuple[float, float, int]]:
-    """The points of the lattice that lie on an instance, each with it."""
+    """The points that lie on an instance, each with it."""
+    if len(regions) > LATTICE**2 // 4 and (cells := cells_of(regions)) is not None:
+        return _centres(regions, cells)
     height, width = regions.shape
     middles = np.arange(LATTICE) + 0.5
     x = np.tile(np.round(middles * width / LATTICE, 1), LATTICE)
@@ -124,3 +152,10 @@ def _lattice(regions: Regions) -> list[tuple[float, float, int]]:
         found[several] = regions.at(x[several], y[several])
     there = under.any(axis=1)
     return list(zip(x[there].tolist(), y[there].tolist(), found[there].tolist(), strict=True))
+
+
+def _centres(regions: Regions, cells: Cells) -> list[tuple[float, float, int]]:
+    """The centres of the cells of a grid; where they are more than a screen has room for, of every second, third …"""
+    steps = (-(-length // MOST_LATTICE) for length in cells.numbers.shape)
+    every = tuple(slice(step // 2, None, step) for step in steps)
+    return [(*regions.centre(index), index) for index in cells.numbers[every].ravel().tolist()]

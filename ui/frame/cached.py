@@ -16,6 +16,9 @@ from elimipl.cards.files import card_paths, usable_models
 from elimipl.predictor import Predictor
 from ui.frame.log import picture_name, timed
 
+FEWEST_STEPS, MOST_STEPS, ROWS = 8, 64, 4096
+"""Of the path of integrated gradients: as many steps as make so many rows."""
+
 
 def shipped_models() -> tuple[tuple[Card, ...], tuple[InputError, ...]]:
     """The models that can be used and what is wrong with the others; read again when a card has changed."""
@@ -59,13 +62,27 @@ def scale_of(image: TissueImage) -> ScaleDecision:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _explanation(features: str, model: str, kind: str, _predictor: Predictor, _bag: Bag) -> np.ndarray:
-    scores: np.ndarray = getattr(explain, kind)(_predictor, _bag)
+def _explanation(
+    features: str, model: str, kind: str, column: int | None, _predictor: Predictor, _bag: Bag
+) -> np.ndarray:
+    if column is None:
+        scores: np.ndarray = getattr(explain, kind)(_predictor, _bag)
+    else:
+        steps = max(FEWEST_STEPS, min(MOST_STEPS, ROWS // len(_bag)))
+        scores = explain.integrated_gradients(_predictor, _bag, steps, [column])[:, 0]
     scores.flags.writeable = False
     return scores
 
 
 def explanation(kind: str, model: Predictor, bag: Bag) -> np.ndarray:
     """What the function of `elimipl.explain` called `kind` says of every instance and class, (n, k)."""
-    features = hashlib.sha256(bag.features.data).hexdigest()
-    return _explanation(features, model.card.fingerprint, kind, model, bag)
+    return _explanation(_sum(bag), model.card.fingerprint, kind, None, model, bag)
+
+
+def gradients(model: Predictor, bag: Bag, column: int) -> np.ndarray:
+    """Integrated gradients for one class, (n,): all of them would keep a person waiting. Large bags get fewer steps."""
+    return _explanation(_sum(bag), model.card.fingerprint, "integrated_gradients", column, model, bag)
+
+
+def _sum(bag: Bag) -> str:
+    return hashlib.sha256(bag.features.data).hexdigest()

@@ -1,7 +1,8 @@
 """Widgets whose value stands in the address, so that a link restores the page. All bound widgets are made here."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
@@ -25,16 +26,20 @@ def one_of(
     title: Callable[[T], str] = str,
     shape: Shape = "buttons",
     label_hidden: bool = False,
+    gone: Mapping[str, str] = MappingProxyType({}),
     **look: Any,
 ) -> T:
     """One of some options, always: `default`, or the first, until somebody chooses. `title` is what a person reads.
+
+    `gone` says of options that older links may name why they are not here any more.
 
     Buttons and pills without a `default` start with what `st.session_state[key]` was given.
     """
     instead = options[0] if default is None else default
     by_name = _by_name(options, title)
     shown = escape(title(instead)) if shape == "list" else title(instead)  # buttons and pills are Markdown already
-    address.look_at(key, label, lambda asked: len(asked) == 1 and asked[0] in by_name, texts.NOT_HERE, shown)
+    why_not = gone.get(address.everything().get(key, ""), texts.NOT_HERE)
+    address.look_at(key, label, lambda asked: len(asked) == 1 and asked[0] in by_name, why_not, shown)
     asked = address.newly_asked(key)
     if asked is not None:
         st.session_state[key] = by_name.get(asked[0], instead) if asked else instead

@@ -4,10 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bag_generators import GENERATORS
+from elimipl.cards.files import SUCCESSORS
 from elimipl.labels import LabelSpace
 from ui.frame import choices, texts
 
 DEFAULT_GENERATOR = "sbn"
+FIRST_SPACES = ("colon", "tissue7")
+"""Label spaces that are chosen at first, the first one that is there."""
 
 
 def choose_generator(
@@ -24,13 +27,18 @@ def choose_generator(
 
 
 def choose_space(key: str, spaces: Mapping[str, LabelSpace]) -> str:
-    """Id of a label space; the last one at first."""
+    """Id of a label space."""
+
+    def title(space: str) -> str:
+        return texts.SPACE_TITLES.get(space, space)
+
     return choices.one_of(
         texts.SPACE_LABEL,
         list(spaces),
         key,
-        list(spaces)[-1],
-        lambda name: texts.SPACE_TITLES.get(name, name),
+        next((space for space in FIRST_SPACES if space in spaces), list(spaces)[-1]),
+        title,
+        gone={old: texts.succeeded_by(title(new)) for old, new in SUCCESSORS.items()},
         help=texts.SPACE_HELP,
     )
 

@@ -31,8 +31,11 @@ GENERATOR_HEADING = "Bag generator"
 MODEL_HEADING = "Model"
 NO_MODEL = "No model for this generator is installed. Restore assets/models or choose another generator."
 SPACE_LABEL = "Label space"
-SPACE_HELP = "Tissue: seven tissue types of colorectal slides. Lesion: healthy mucosa, three adenomas, adenocarcinoma."
-SPACE_TITLES = {"tissue7": "7 tissues", "lesion5": "5 lesions", "phantoms": "7 drawn phantoms"}
+SPACE_HELP = (
+    "Colon: the most advanced epithelium in the picture, from normal mucosa to adenocarcinoma, or the tissue where "
+    "there is none. Tissues: the seven of the paper. Drawn phantoms: drawings only."
+)
+SPACE_TITLES = {"colon": "12 classes of the colon", "tissue7": "7 tissues", "phantoms": "7 drawn phantoms"}
 METHOD_LABEL = "Method"
 METHOD_HELP = "ELIMIPL uses candidate and non-candidate labels; DEMIPL, its predecessor, only the candidates."
 NO_ACCURACY = "The accuracy of this model was not measured."
@@ -42,6 +45,11 @@ NOT_HERE = "which this version does not have here"
 ON_OR_OFF = "which is neither “true” nor “false”"
 NOTHING = "nothing"
 SWITCHED = {True: "“on”", False: "“off”"}
+
+
+def succeeded_by(successor: str) -> str:
+    """What is said of a label space in a link whose models no longer ship."""
+    return f"whose models no longer ship (their successors are those of “{successor}”)"
 
 
 def number_between(low: float, high: float) -> str:

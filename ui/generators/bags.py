@@ -9,7 +9,8 @@ from bag_generators import GENERATORS, Bag, InputError, TissueImage
 from elimipl.predictor import Prediction
 from ui.frame.cached import bag_of, predictor, shipped_models
 
-MODELS = "tissue7-{generator}-elimipl"
+OF_DRAWINGS, OF_TISSUE = ("drawn7",), ("colon", "tissue7")
+"""What the ids of models that read drawings or tissue begin with, the best ones first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +31,13 @@ class Described:
         return self.attention * (len(self.bag) if unit == "even" else 1)
 
 
-def all_bags(image: TissueImage) -> tuple[dict[str, Described], list[InputError]]:
+def all_bags(image: TissueImage, drawn: bool = False) -> tuple[dict[str, Described], list[InputError]]:
     """The bag of every generator, made as its model asks for it, and why some generators refuse the picture."""
     cards = {card.id: card for card in shipped_models()[0]}
     described, refusals = {}, []
     for name in GENERATORS:
-        card = cards.get(MODELS.format(generator=name))
+        ids = [f"{start}-{name}-elimipl" for start in (OF_DRAWINGS if drawn else OF_TISSUE)]
+        card = next((cards[one] for one in ids if one in cards), None)
         try:
             bag = bag_of(image, name, **(card.generator_params if card else {}))
             described[name] = Described(bag, predictor(card).predict(bag) if card else None)

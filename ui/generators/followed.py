@@ -7,7 +7,7 @@ import streamlit as st
 from bag_generators import GENERATORS, Bag, TissueImage
 from bag_generators.registry import steps_of
 from bag_generators.steps import Step
-from ui.figures.tissue import is_wide
+from ui.figures.tissue import is_wide, patch_picture
 from ui.frame import charts
 from ui.frame.markdown import escape
 from ui.frame.palette import current_palette
@@ -35,7 +35,7 @@ def _show_patch(image: TissueImage, described: Described, title: str, instance: 
     rank = int((described.attention > attention).sum()) + 1
     st.markdown(f"**{title}**, instance {instance}")
     st.image(
-        described.bag.regions.crop(image, instance),
+        patch_picture(image, described.bag, instance),
         width="stretch" if is_wide(described.bag, instance) else 150,
         alt=f"Patch of instance {instance} of the {title} bag.",
     )

@@ -14,6 +14,7 @@ from ui.generators import texts
 from ui.generators.bags import Described, linked
 from ui.generators.figures.generator_steps import scale_bar
 
+MOST_PILLS = 64
 CARD_WIDTH = 214  # px: four beside each other on a wide screen, two on a narrow one
 
 
@@ -23,7 +24,8 @@ def choose_instance(bags: Mapping[str, Described]) -> tuple[str, int]:
     bag = bags[generator].bag
     instance = _kept(bags, generator)
     st.session_state["instance"] = instance
-    chosen = choices.one_of(texts.INSTANCE_LABEL, range(len(bag)), "instance", shape="pills")
+    shape: choices.Shape = "pills" if len(bag) <= MOST_PILLS else "list"
+    chosen = choices.one_of(texts.INSTANCE_LABEL, range(len(bag)), "instance", shape=shape)
     st.session_state["followed"] = (generator, chosen)
     return generator, chosen
 

@@ -1,5 +1,9 @@
 """Every text of the page “Bag generators” that is not about a single generator."""
 
+from collections.abc import Sequence
+
+from ui.frame.texts import SPACE_TITLES
+
 UNIT_LABEL = "One colour scale for all"
 UNIT_TITLES = {"share": "Share of the bag", "even": "Times an even share"}
 UNIT_HELP = (
@@ -24,6 +28,12 @@ def intro(generators: int) -> str:
         f"One picture, {ways} ways to cut it into a **bag of instances**. Click anywhere in a map: the same place is "
         "followed through all of them, and below you see how its numbers came about, step by step."
     )
+
+
+def read_by(spaces: Sequence[str]) -> str:
+    """Which classes the models know that read the bags."""
+    titles = dict.fromkeys(SPACE_TITLES.get(space, space) for space in spaces)
+    return f"Read by ELIMIPL models of: {', '.join(titles)}." if titles else NO_MODEL
 
 
 def numbers_step(count: int) -> str:

@@ -22,6 +22,8 @@ NUMBERS = tuple((5 * i + 3) % (VARIANTS * len(TISSUE7)) for i in range(VARIANTS 
 """What the bags are called, in the order of the tissues."""
 FIRST = NUMBERS[VARIANTS * TISSUE7.index("TUM")]
 DEFAULT_CUT = "row"
+TOO_MANY = "deep"
+"""The generator whose 256 cells nobody marks one by one, and whose truth is not that of a cell alone."""
 HALF = 0.5
 _FIRST_SEED = 2_000_000
 
@@ -68,15 +70,16 @@ def number_choice() -> kept.Kept[int]:
 def choose_case(shown: bool = True) -> Case:
     """Ask for the kind of bag, the bag, and how a drawing is cut; where not `shown`, take what was chosen before."""
     kind, number = kept.choice("kind", texts.KIND_LABEL, (REAL, DRAWN), REAL), number_choice()
-    cut = kept.choice("cut", texts.CUT_LABEL, list(GENERATORS), DEFAULT_CUT)
+    cuts = [name for name in GENERATORS if name != TOO_MANY]
+    cut = kept.choice("cut", texts.CUT_LABEL, cuts, DEFAULT_CUT)
     if shown:
         st.subheader(texts.CASE_HEADING, divider="gray")
         kind.shown_by(st.segmented_control, (REAL, DRAWN), format_func=texts.KIND_TITLES.__getitem__, required=True)
         number.shown_by(st.selectbox, NUMBERS, format_func=lambda one: texts.picture_title(*tissue_of(one)))
         if kind.value() == DRAWN:
             cut.shown_by(
-                st.segmented_control, list(GENERATORS), format_func=lambda name: GENERATORS[name].title, wrap=True,
-                required=True, help=texts.cut_help(GENERATORS.values()),
+                st.segmented_control, cuts, format_func=lambda name: GENERATORS[name].title, wrap=True,
+                required=True, help=texts.cut_help(GENERATORS[name] for name in cuts),
             )  # fmt: skip
     case = make_case(kind.value(), number.value(), cut.value())
     if shown:

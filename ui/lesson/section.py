@@ -16,7 +16,7 @@ from ui.frame.markdown import escape
 from ui.lesson import kept, sentences, texts
 
 OWN_BAG = "bag"
-CUT = "deep"  # patches, as in the composed bags
+CUT = "deep"
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,12 +91,15 @@ CONTRAST_HEADING = (
     "bags."
 )
 
+CUT_TITLES = {"deep": "Deep, patch by patch"}
+"""What a cut was when the runs were recorded, where it is another today."""
+
 SCORES_LABEL = "Scores learned by"
 SCORES_TITLES = {"elimipl": "ELIMIPL", "demipl": "DEMIPL"}
 SCORES_SEED = {
-    "elimipl": "These scores: composed bags of Deep, seed 0.",
-    "demipl": "These scores: composed bags of Deep, seed 0, trained as DEMIPL (sigmoid attention, λ = 0.001, no "
-    "sparsity or inhibition loss).",
+    "elimipl": "These scores: composed bags of Deep, patch by patch, seed 0.",
+    "demipl": "These scores: composed bags of Deep, patch by patch, seed 0, trained as DEMIPL (sigmoid attention, "
+    "λ = 0.001, no sparsity or inhibition loss).",
 }
 TEMPERATURE_LABEL = "Temperature: all scores are divided by it"
 INSTANCE_LABEL = "Instance"

@@ -81,10 +81,10 @@ PACE_HELP = "So that one can follow the curves. Off: as fast as the computer can
 
 WHAT_IF_HEADING = "What if the bags were different?"
 WHAT_IF_ABOUT = (
-    "Composed bags of real tissue: Deep features of tiles of six tissues, each bag with patches of one tile among "
-    "patches of stroma, which is none of their labels here. A small network (l = 32, 30 epochs, a few seconds) learns "
-    "from candidate sets with the method chosen beside and is measured on bags of other tiles. One seed: small "
-    "differences mean nothing."
+    "Composed bags of real tissue: instances of Deep from tiles of six tissues, each bag with those of one tile among "
+    "those of stroma, which is none of their labels here. An instance has seen what lay around it in its own tile. "
+    "A small network (l = 32, 30 epochs, a few seconds) learns from candidate sets with the method "
+    "chosen beside and is measured on bags of other tiles. One seed: small differences mean nothing."
 )
 SIZE_LABEL = "Patches in a bag"
 SHARE_LABEL = "Share that carries the class"

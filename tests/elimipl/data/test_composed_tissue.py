@@ -41,5 +41,5 @@ def test_positives_are_of_the_bags_own_tile_and_class(tiles):
 
 
 def test_more_positives_than_a_tile_has_get_a_sentence(tiles):
-    with pytest.raises(InputError, match="A tile has 16 patches, fewer than 20"):
+    with pytest.raises(InputError, match="A tile has 16 cells, fewer than 20"):
         composed_tissue(tiles, WhatIf(size=40, share=0.5))

@@ -50,7 +50,7 @@ def kinds_finished() -> Finished:
 
 @pytest.fixture(scope="session")
 def deep_predictor() -> Predictor:
-    """A model that reads patches of the picture's own pixels, so that fields are 3×3 tiles."""
+    """A model that reads cells of the picture's own pixels, so that fields are 3×3 tiles."""
     return trained("deep", each=6).predictor
 
 

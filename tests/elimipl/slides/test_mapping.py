@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bag_generators import InputError, TissueImage, generate
-from elimipl.slides import MapStoppedError, SlideMap, map_slide
+from elimipl.slides import MapStoppedError, SlideMap, fields, map_slide
 from elimipl.slides.exports import summary
 from elimipl.slides.fields import FieldLayout, TileReading, read_fields, read_tile
 from scripts.phantom_slide import CELL
@@ -119,7 +119,7 @@ def test_a_map_is_read_again_as_it_was_saved(kinds_map, tmp_path):
         SlideMap.read(tmp_path)
 
 
-def test_fields_of_a_model_that_reads_patches_are_nine_tiles(kinds_slide, deep_predictor, tmp_path):
+def test_fields_of_a_model_that_reads_cells_are_nine_tiles(kinds_slide, deep_predictor, tmp_path):
     made = map_slide(kinds_slide, deep_predictor, tmp_path, workers=1)
     assert made.about.field_side == 3
     assert summary(made)["grid"]["tiles_per_field"] == 9
@@ -128,15 +128,8 @@ def test_fields_of_a_model_that_reads_patches_are_nine_tiles(kinds_slide, deep_p
     images = [TissueImage.from_array(kinds_slide.region(c * CELL, r * CELL, CELL, 0.5)) for r in (1, 2) for c in (1, 2)]
     bag = np.concatenate([generate("deep", image).features for image in images])
     attention = deep_predictor.predict_features(bag).attention * len(bag)
-    assert made.attention[4:8, 4:8].ravel() == pytest.approx(attention[:16], rel=1e-4)  # tile (1, 1) is in no other
-
-
-def test_the_bag_of_a_field_is_that_of_its_tiles(kinds_slide):
-    field = kinds_slide.region(CELL, CELL, 3 * CELL, 0.5)
-    whole = generate("deep", TissueImage.from_array(field))
-    tile = generate("deep", TissueImage.from_array(field[CELL : 2 * CELL, 2 * CELL :].copy()))
-    by_patch = whole.features.reshape(12, 12, -1)
-    assert by_patch[4:8, 8:].reshape(16, -1) == pytest.approx(tile.features, rel=1e-3, abs=1e-3)
+    of_blocks = attention[:256].reshape(4, 4, 4, 4).mean(axis=(1, 3))  # tile (1, 1), which is in no other field
+    assert made.attention[4:8, 4:8] == pytest.approx(of_blocks, rel=1e-4)
 
 
 class TestFields:
@@ -146,9 +139,9 @@ class TestFields:
 
     def test_every_tile_lies_in_a_field_and_fields_overlap(self):
         for tiles in range(1, 12):
-            fields = [self.layout.tiles(number, tiles) for number in range(self.layout.count(tiles))]
-            assert set().union(*fields) == set(range(tiles))
-            assert all(one[-1] == other[0] for one, other in pairwise(fields))
+            spans = [self.layout.tiles(number, tiles) for number in range(self.layout.count(tiles))]
+            assert set().union(*spans) == set(range(tiles))
+            assert all(one[-1] == other[0] for one, other in pairwise(spans))
 
     def test_attention_is_that_of_the_whole_field_and_results_are_averaged(self, kinds_predictor, toy_bag):
         rng = np.random.default_rng(0)
@@ -173,6 +166,18 @@ class TestFields:
         assert made.probabilities[2, 2] / 2 == pytest.approx(
             kinds_predictor.predict_features(features[2, 2]).probabilities
         )
+
+    def test_many_fields_are_put_together_a_few_at_a_time(self, kinds_predictor, toy_bag, monkeypatch):
+        rng = np.random.default_rng(1)
+        readings = {
+            column: read_tile(kinds_predictor, toy_bag.features[rng.permutation(8)], toy_bag.regions, self.layout)
+            for column in range(11)
+        }
+        at_once = read_fields(kinds_predictor, {0: readings}, 11, self.layout)
+        monkeypatch.setattr(fields, "_FIELDS_AT_ONCE", 2)
+        in_pieces = read_fields(kinds_predictor, {0: readings}, 11, self.layout)
+        for name in ("fields", "probabilities", "votes", "attention"):
+            np.testing.assert_allclose(getattr(in_pieces, name), getattr(at_once, name), atol=1e-12)
 
     def test_a_network_that_reads_the_bag_reads_the_field(self, kinds_predictor, toy_bag, monkeypatch):
         monkeypatch.setattr(type(kinds_predictor.network), "is_local", property(lambda self: False))

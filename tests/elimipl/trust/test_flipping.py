@@ -3,20 +3,19 @@
 import numpy as np
 import pytest
 
-from elimipl.trust import flipping
+from elimipl.bag_parts import BagParts
 from elimipl.trust.flipping import areas, curves, interval, removal_order
 
 
-@pytest.mark.parametrize("cells", [100, 4_000_000])
-def test_curves_are_a_loop_over_bags_with_ever_fewer_instances(toy_predictor, toy_bag, cells, monkeypatch):
-    monkeypatch.setattr(flipping, "_CELLS_AT_ONCE", cells)
+def test_curves_are_a_loop_over_bags_with_ever_fewer_instances(toy_predictor, toy_bag):
     orders = np.array([np.random.default_rng(seed).permutation(8) for seed in range(5)])
     expected = []
     for order in orders:
         left = [toy_bag.features[np.sort(order[removed:])] for removed in range(8)]
         expected.append([toy_predictor.predict_features(features).probabilities[1] for features in left])
-    np.testing.assert_allclose(curves(toy_predictor, toy_bag, orders, 1), expected, atol=1e-12)
-    np.testing.assert_allclose(areas(toy_predictor, toy_bag, orders, 1), np.mean(expected, axis=1), atol=1e-12)
+    parts = BagParts(toy_predictor, toy_bag)
+    np.testing.assert_allclose(curves(parts, orders, 1), expected, atol=1e-12)
+    np.testing.assert_allclose(areas(parts, orders, 1), np.mean(expected, axis=1), atol=1e-12)
 
 
 def test_the_most_relevant_goes_first_and_ties_are_not_decided_by_position():

@@ -1,9 +1,12 @@
 """Taking instances away: the curve agrees with predictions one by one, and the set that flips does flip."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bag_generators import TissueImage, generate
+from bag_generators.regions import BoxRegions
 from bag_generators.tissue import phantom
 from elimipl.explain import contribution, without_instances
 from elimipl.predictor import Predictor
@@ -63,3 +66,23 @@ def test_an_order_that_names_the_best_first_is_faster_than_chance():
     worst = flipping_curve(predictor, bag, -contribution(predictor, bag)[:, index], index)
     assert best.by_score.mean() < worst.by_score.mean()
     np.testing.assert_array_equal(best.by_chance, worst.by_chance)
+
+
+def test_what_goes_is_a_block_at_a_time():
+    predictor = Predictor.load("tissue7-sift-elimipl")
+    bag = next(bag for bag in (drawn_bag(predictor, "TUM", s) for s in range(6)) if smallest_flip(predictor, bag))
+    blocks = np.arange(25) // 5
+    regions = BoxRegions(bag.regions.boxes, bag.regions.shape, blocks)
+    in_rows = replace(bag, regions=regions)
+    index = predictor.predict(bag).index
+    scores = contribution(predictor, bag)[:, index]
+    curve = flipping_curve(predictor, in_rows, scores, index)
+    order = np.argsort(-scores.reshape(5, 5).mean(axis=1))
+    for gone, probability in zip(curve.removed, curve.by_score, strict=True):
+        rest = without_instances(predictor, bag, np.flatnonzero(np.isin(blocks, order[:gone])).tolist())
+        assert probability == pytest.approx(rest.probabilities[index], abs=1e-9)
+    assert curve.removed.tolist() == [0, 1, 2, 3, 4]
+    if (removed := smallest_flip(predictor, in_rows)) is not None:
+        gone = np.unique(blocks[list(removed)])
+        assert len(removed) == 5 * len(gone)
+        assert without_instances(predictor, bag, removed).index != index

@@ -6,7 +6,7 @@ import pytest
 
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
-from elimipl.labels import LESION5, TISSUE7
+from elimipl.labels import COLON, TISSUE7
 from ui.explore.maps import EVEN, attention_layer, is_even, share_layer, signed_layer, vote_layers, vote_shares
 from ui.figures.map_colours import BELOW, COLOUR_PAIRS, at, class_colours, diverging, is_seen_on_tissue, rising
 from ui.figures.map_layer import blended
@@ -88,7 +88,7 @@ def test_scales_are_clear_in_the_middle_and_opaque_at_the_ends(colours):
     assert at(rising("#102030"), np.array([1.0])).tolist() == [[16, 32, 48, 1]]
 
 
-@pytest.mark.parametrize("labels", [TISSUE7, LESION5], ids=lambda labels: labels.id)
+@pytest.mark.parametrize("labels", [TISSUE7, COLON], ids=lambda labels: labels.id)
 def test_classes_are_told_apart_on_pink_tissue(labels):
     colours = class_colours(labels)
     assert len(set(colours)) == len(labels)

@@ -1,5 +1,6 @@
 """Votes as bars: of one picture, and how many have answered each."""
 
+import textwrap
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -8,6 +9,7 @@ from ui.classroom import texts
 from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
 
+LONGEST_LINE = 18  # characters beside a bar
 MOST_NUMBERS = 16  # below the bars; on a phone more would touch
 
 
@@ -15,7 +17,7 @@ def vote_bars(
     named: Sequence[int], first: Sequence[int], answers: int, labels: Sequence[str], palette: Palette, truth: int = -1
 ) -> go.Figure:
     """How many find each label possible and most likely, and the two thirds that make it a candidate."""
-    ticks = [f"{plain(label)}{' ✓' if number == truth else ''}" for number, label in enumerate(labels)]
+    ticks = [f"{_in_lines(label)}{' ✓' if number == truth else ''}" for number, label in enumerate(labels)]
     rows = list(range(len(labels)))
     figure = go.Figure()
     for name, counts, colour, width in (
@@ -44,6 +46,11 @@ def vote_bars(
     return figure.update_layout(
         barmode="overlay", height=90 + 40 * len(labels), margin={"t": 50}, legend={"y": 1.08, "yanchor": "bottom"}
     )
+
+
+def _in_lines(label: str) -> str:
+    """A long label in short lines, so that the bars keep most of a phone's width."""
+    return "<br>".join(plain(line) for line in textwrap.wrap(label, LONGEST_LINE) or [label])
 
 
 def answer_bars(answers: Sequence[int], students: int, palette: Palette) -> go.Figure:

@@ -9,8 +9,13 @@ from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
 
 
-def confusion_map(shares: np.ndarray, names: Sequence[str], palette: Palette) -> go.Figure:
-    """Shares of answers, (k, k); rows that are NaN, of labels nobody saw a picture of, are left out."""
+def confusion_map(
+    shares: np.ndarray, names: Sequence[str], palette: Palette, codes: Sequence[str] | None = None
+) -> go.Figure:
+    """Shares of answers, (k, k); rows that are NaN, of labels nobody saw a picture of, are left out.
+
+    `codes` stand above the columns, where names have no room.
+    """
     rows = [row for row in range(len(names)) if not np.isnan(shares[row]).any()]
     shown = shares[rows]
     ticks = [plain(name) for name in names]
@@ -31,7 +36,9 @@ def confusion_map(shares: np.ndarray, names: Sequence[str], palette: Palette) ->
             y=list(range(len(rows))),
         )
     )
-    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=ticks, side="top", showgrid=False)
+    figure.update_xaxes(
+        tickvals=list(range(len(names))), ticktext=[plain(code) for code in codes or names], side="top", showgrid=False
+    )
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=[ticks[row] for row in rows],

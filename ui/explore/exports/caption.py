@@ -65,12 +65,16 @@ def removed_sentence(analysis: Analysis, view: ViewState) -> str:
     """Which patches were taken out, and what the answer was before; nothing where all stayed."""
     if not view.removed:
         return ""
-    numbers = ", ".join(str(number) for number in view.removed[:MOST_NUMBERED])
-    more = "" if len(view.removed) <= MOST_NUMBERED else f" and {len(view.removed) - MOST_NUMBERED} more"
+    gone = sorted(set(analysis.blocks[list(view.removed)].tolist()))
+    numbers = ", ".join(str(number) for number in gone[:MOST_NUMBERED])
+    more = "" if len(gone) <= MOST_NUMBERED else f" and {len(gone) - MOST_NUMBERED} more"
+    what, where, seen = (
+        ("cells", "in the blocks ", f" {texts.NEIGHBOURS_SAW}") if analysis.in_blocks else ("patches", "", "")
+    )
     whole = analysis.prediction
     return (
-        f"{len(view.removed)} of {len(analysis.bag)} patches were removed (crossed out): {numbers}{more}. "
-        f"With all of them the answer is {whole.title}, {whole.probability:.0%}."
+        f"{len(view.removed)} of {len(analysis.bag)} {what} were removed (crossed out): {where}{numbers}{more}. "
+        f"With all of them the answer is {whole.title}, {whole.probability:.0%}.{seen}"
     )
 
 
@@ -98,9 +102,7 @@ def answer_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
     failed = tuple(check.reason for check in answer.checks if not check.passed)
     if answer.declined:
         return (*failed, f"Taken at its word, the model would say {words}, {answer.probability:.0%}.")
-    said = [] if answer.label_set is None else [sentences.possible(answer.label_set, labels, index)]
-    said += [answer.reliability] if answer.reliability else []
-    return (*said, texts.scope_sentence(answer.verdict))
+    return (*sentences.certainty(answer), texts.scope_sentence(answer.verdict))
 
 
 def all_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:

@@ -10,9 +10,11 @@ import numpy as np
 from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.explore.maps import times_even_share
-from ui.explore.view_state import OF_A_CLASS, ViewState
+from ui.explore.view_state import OF_A_CLASS, ViewState, maps_of
 from ui.figures.map_colours import channels, class_colours
 
+MOST_OF_ALL_CLASSES = (1_024, 144)
+"""Instances; integrated gradients take their time for every class."""
 NAMESPACE = uuid.UUID("6f2ad0c6-6f0b-5d0f-9b0a-5c6d3b1d8c11")
 
 
@@ -22,6 +24,7 @@ def geojson(analysis: Analysis, view: ViewState) -> str:
     names, colours = analysis.labels.names, class_colours(analysis.labels)
     columns = _measurements(analysis)
     features: list[dict[str, Any]] = []
+    removed = set(view.removed)
     for i, vote in enumerate(votes):
         outlines = [ring + np.array([analysis.view.x, analysis.view.y]) for ring in analysis.bag.regions.outline(i)]
         features.append(
@@ -37,7 +40,7 @@ def geojson(analysis: Analysis, view: ViewState) -> str:
                     "metadata": {
                         "answer for the picture": analysis.prediction.label,
                         "model": analysis.predictor.card.id,
-                        "removed": str(i in view.removed).lower(),
+                        "removed": str(i in removed).lower(),
                     },
                 },
             }
@@ -46,16 +49,17 @@ def geojson(analysis: Analysis, view: ViewState) -> str:
 
 
 def _measurements(analysis: Analysis) -> dict[str, np.ndarray]:
-    """Every map of the page by the name QuPath lists it under, (n,) each."""
+    """Every map of the page by the name QuPath lists it under, (n,) each; of large bags for the answer alone."""
     columns = {
         f"{texts.SOURCE_TITLES['attention']}, {texts.TIMES_EVEN_TITLE}": times_even_share(
             analysis.prediction.attention
         ),
         f"{texts.SOURCE_TITLES['vote']}, probability": analysis.every_score("single").max(axis=1),
     }
-    for kind in OF_A_CLASS:
-        for name, values in zip(analysis.labels.names, analysis.every_score(kind).T, strict=True):
-            columns[f"{texts.MEASUREMENT_TITLES[kind]}: {name}"] = values
+    for kind in (kind for kind in maps_of(analysis) if kind in OF_A_CLASS):
+        few = len(analysis.bag) <= MOST_OF_ALL_CLASSES[kind == "integrated_gradients"]
+        for index in range(len(analysis.labels)) if few else [analysis.prediction.index]:
+            columns[f"{texts.MEASUREMENT_TITLES[kind]}: {analysis.labels.names[index]}"] = analysis.scores(kind, index)
     return columns
 
 

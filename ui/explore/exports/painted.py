@@ -8,10 +8,11 @@ from PIL import Image, ImageDraw
 from ui.explore.analysis import Analysis
 from ui.explore.exports import caption
 from ui.explore.exports.lettering import font, wrapped
-from ui.explore.maps import panels_of, vote_codes
+from ui.explore.maps import VEIL, panels_of, veil_of, vote_codes
 from ui.explore.view_state import ViewState
 from ui.figures.map_colours import at
 from ui.figures.map_layer import Layer, blended
+from ui.figures.tissue import outline_lines
 from ui.frame import texts
 from ui.frame.palette import LIGHT
 
@@ -36,9 +37,12 @@ def painted_panels(analysis: Analysis, view: ViewState) -> list[tuple[str, np.nd
 
 def _painted(analysis: Analysis, view: ViewState, layers: tuple[Layer, ...]) -> np.ndarray:
     pixels = np.empty_like(analysis.image.pixels)
+    veil = veil_of(analysis, view.removed)
     for top in range(0, len(pixels), BAND):
         rows = slice(top, top + BAND)
         pixels[rows] = blended(analysis.image.pixels, layers, view.opacity, rows)
+        if veil is not None:
+            pixels[rows] = blended(pixels, (veil,), VEIL, rows)
     lettered = bool(layers) and view.kind == "vote"
     if lettered or view.outlined or view.removed or view.region:
         return _with_lines(analysis, view, pixels, lettered)
@@ -86,16 +90,14 @@ def _with_lines(analysis: Analysis, view: ViewState, pixels: np.ndarray, lettere
     picture = Image.fromarray(pixels)
     draw = ImageDraw.Draw(picture)
     for colour, width in OUTLINE if view.outlined else ():
-        for patch in range(len(analysis.bag)):
-            for ring in analysis.bag.regions.outline(patch):
-                draw.line([tuple(corner) for corner in [*ring.tolist(), ring[0].tolist()]], colour, width)
+        for line in outline_lines(analysis.bag):
+            draw.line([tuple(corner) for corner in line.tolist()], colour, width)
     for polygon in view.region:
         corners = [(x - analysis.view.x, y - analysis.view.y) for x, y in (*polygon, polygon[0])]
         for colour, width in REGION:
             draw.line(corners, colour, width)
     arm = max(3, max(pixels.shape[:2]) // 80)
-    for patch in view.removed:
-        x, y = analysis.bag.regions.centre(patch)
+    for x, y in analysis.crosses(view.removed) if view.removed else ():
         for colour, part in CROSS:
             width = max(1, arm * part // 3)
             draw.line((x - arm, y - arm, x + arm, y + arm), colour, width)

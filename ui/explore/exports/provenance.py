@@ -8,7 +8,6 @@ from typing import Any
 from bag_generators.bag_file import plain_json
 from bag_generators.validation import plain
 from elimipl.answer import Answer
-from elimipl.explain import without_instances
 from elimipl.predictor import Prediction
 from elimipl.result_file import Field, Instances, Model, Numbers, Picture, Result
 from ui.explore.analysis import Analysis
@@ -21,15 +20,12 @@ LIBRARIES = ("torch", "numpy", "scikit-image", "opencv-python-headless", "Pillow
 
 def shown_prediction(analysis: Analysis, view: ViewState) -> Prediction:
     """The prediction as the page shows it: without the patches that were taken out."""
-    if not view.removed:
-        return analysis.prediction
-    return without_instances(analysis.predictor, analysis.bag, view.removed)
+    return analysis.answer_without(view.removed)[0]
 
 
 def shown_answer(analysis: Analysis, view: ViewState) -> Answer:
     """The answer that belongs to it."""
-    given = Answer.of(analysis.predictor, shown_prediction(analysis, view), analysis.verdict)
-    return given.read_at(analysis.view.scale)
+    return analysis.answer_without(view.removed)[1]
 
 
 def provenance(analysis: Analysis, view: ViewState) -> Result:

@@ -4,6 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from elimipl.trust.one_bag import FlippingCurve
+from ui.figures.instances import MOST_BARS
 from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
 
@@ -35,17 +36,19 @@ def running_sum_figure(contributions: np.ndarray, name: str, palette: Palette) -
     order = np.argsort(-contributions, kind="stable")
     places = np.arange(1, len(order) + 1)
     figure = go.Figure()
-    figure.add_bar(
-        x=places,
-        y=contributions[order],
-        marker={"color": np.where(contributions[order] >= 0, palette.positive, palette.negative).tolist()},
-        customdata=order,
-        name="added by the patch",
-        hovertemplate="patch %{customdata}: %{y:+.3f}<extra></extra>",
-    )
+    if len(order) <= MOST_BARS:
+        figure.add_bar(
+            x=places,
+            y=contributions[order],
+            marker={"color": np.where(contributions[order] >= 0, palette.positive, palette.negative).tolist()},
+            customdata=order,
+            name="added by the patch",
+            hovertemplate="patch %{customdata}: %{y:+.3f}<extra></extra>",
+        )
+    shown = np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_BARS)).round().astype(int))
     figure.add_scatter(
-        x=places,
-        y=np.cumsum(contributions[order]),
+        x=places[shown],
+        y=np.cumsum(contributions[order])[shown],
         mode="lines",
         name=f"running sum, at last the score of {plain(name)}",
         line={"color": palette.text, "width": 2},

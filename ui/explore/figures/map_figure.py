@@ -6,10 +6,11 @@ import plotly.graph_objects as go
 from ui.explore import sentences, texts
 from ui.explore.analysis import Analysis
 from ui.explore.figures.field_figure import add_move_targets, add_region, field_drawing
-from ui.explore.maps import panels_of, vote_codes, vote_shares
+from ui.explore.maps import VEIL, panels_of, veil_of, vote_codes, vote_shares
 from ui.explore.view_state import ViewState
 from ui.figures.drawing import Drawing
 from ui.figures.map_colours import class_colours
+from ui.figures.map_layer import joined
 from ui.figures.plain_text import plain
 from ui.figures.tissue import add_click_targets, add_outlines
 from ui.frame.palette import Palette
@@ -22,12 +23,12 @@ def map_figure(analysis: Analysis, view: ViewState, scores: np.ndarray, palette:
     x, y = analysis.view.x, analysis.view.y
     with_bar = max((number for number, panel in enumerate(panels) if panel.layers), default=0)
     for number, panel in enumerate(panels):
-        for layer in panel.layers:
+        for layer in (joined(panel.layers),) if len(panel.layers) > 1 else panel.layers:
             layer.add_to(drawing, view.opacity, x, y, panel=number + 1, with_bar=number == with_bar)
     painted = len(drawing.traces)
     if view.outlined:
         add_outlines(drawing, analysis.bag, palette, x, y)
-    _add_removed(drawing, analysis, view.removed)
+    _add_removed(drawing, analysis, view.removed, len(panels))
     add_region(drawing, [np.array(polygon) for polygon in view.region], palette.text)
     add_move_targets(drawing, analysis.view)
     add_click_targets(drawing, analysis.bag, scores, palette, texts.SOURCE_TITLES[view.kind], x, y)
@@ -78,15 +79,18 @@ def _add_codes(drawing: Drawing, analysis: Analysis, view: ViewState) -> None:
     )
 
 
-def _add_removed(drawing: Drawing, analysis: Analysis, removed: tuple[int, ...]) -> None:
-    """Cross out what was taken away."""
+def _add_removed(drawing: Drawing, analysis: Analysis, removed: tuple[int, ...], panels: int) -> None:
+    """Cross out what was taken away, and cover cells."""
     if not removed:
         return
-    centres = [analysis.bag.regions.centre(index) for index in removed]
+    if (veil := veil_of(analysis, removed)) is not None:
+        for number in range(1, panels + 1):
+            veil.add_to(drawing, VEIL, analysis.view.x, analysis.view.y, panel=number)
+    centres = analysis.crosses(removed)
     for colour, width in (("white", 5), ("#1F1B24", 2.5)):
         drawing.add_scatter(
-            x=[analysis.view.x + x for x, _ in centres],
-            y=[analysis.view.y + y for _, y in centres],
+            x=analysis.view.x + centres[:, 0],
+            y=analysis.view.y + centres[:, 1],
             mode="markers",
             marker={"symbol": "x-thin", "size": 14, "line": {"color": colour, "width": width}},
             hoverinfo="skip",

@@ -52,9 +52,9 @@ def show(case: Case) -> dict[str, Any]:
 
 def contrasts(runs: AttentionRuns) -> Mapping[str, Contrast]:
     """All contrasts by what a person calls the cut; those of tissue first."""
-    return {GENERATORS[cut].title: found for cut, found in runs.cuts.items() if cut in GENERATORS} | {
-        texts.DIGITS_ROW: runs.digits
-    }
+    return {
+        texts.CUT_TITLES.get(cut, GENERATORS[cut].title): found for cut, found in runs.cuts.items() if cut in GENERATORS
+    } | {texts.DIGITS_ROW: runs.digits}
 
 
 def attention_panels(

@@ -10,6 +10,7 @@ from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
 
 COLUMNS = 3
+LONGEST, LONGEST_TITLE = 12, 28  # characters under a bar, above a panel
 
 
 def weight_bars(
@@ -79,7 +80,7 @@ def _class_axis(
         "domain": domain,
         "anchor": anchor,
         "tickvals": list(range(len(space))),
-        "ticktext": [_tick(name, bool(is_in), palette) for name, is_in in zip(space.titles, members, strict=True)],
+        "ticktext": [_tick(name, bool(is_in), palette) for name, is_in in zip(_ticks(space), members, strict=True)],
         "tickfont": {"size": 11},
         "autotickangles": [0, -45, -90],
         "showgrid": False,
@@ -98,13 +99,18 @@ def _share_axis(domain: list[float], anchor: str, labelled: bool) -> dict[str, A
 
 
 def _title(space: LabelSpace, label: int) -> str:
-    return f"true label {_short(space.titles[label])}" if label >= 0 else "true label unknown"
+    return f"true label {_short(space.legend_text(label), LONGEST_TITLE)}" if label >= 0 else "true label unknown"
+
+
+def _ticks(space: LabelSpace) -> tuple[str, ...]:
+    """Titles below the bars, or codes where titles would be cut."""
+    return space.titles if max(map(len, space.titles)) <= LONGEST else space.codes
 
 
 def _tick(name: str, is_candidate: bool, palette: Palette) -> str:
     return f"<b>{_short(name)}</b>" if is_candidate else f"<span style='color:{palette.muted}'>{_short(name)}</span>"
 
 
-def _short(name: str) -> str:
-    """A class name that fits under a bar and is no markup."""
-    return plain(name if len(name) <= 12 else f"{name[:11]}…")
+def _short(name: str, longest: int = LONGEST) -> str:
+    """A class name that fits and is no markup."""
+    return plain(name if len(name) <= longest else f"{name[: longest - 1]}…")
