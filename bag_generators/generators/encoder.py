@@ -75,7 +75,8 @@ class Encoder:
 
         self.card = card
         self.device = device
-        self.network = Lite0(arrays).to(device, memory_format=torch.channels_last).eval().requires_grad_(False)
+        network = Lite0(arrays).to(device).to(memory_format=torch.channels_last)
+        self.network = network.eval().requires_grad_(False)
         self.likenesses = arrays["likenesses"].astype(np.float64)  # (c, 256) mean cell of known tissues
         self.spread = arrays["spread"].astype(np.float64)  # (256,) standard deviation over cells
         self.tile_head = arrays["pathmnist.weight"], arrays["pathmnist.bias"]  # (9, 1552), (9,)
