@@ -16,12 +16,12 @@ from elimipl.data.candidates import Candidates
 from elimipl.data.phantoms import build_phantoms
 from elimipl.training.loop import fit
 from elimipl.trust import measure_trust
-from scripts.shipped_models.progress import Bar
-from scripts.shipped_models.recipes import METHODS, SMALL, Recipe
+from scripts.colon.recipes import METHODS, SMALL, config
+from scripts.progress import Bar
 
 LEARNED, MEASURED = 150, 60
 CROWD = Candidates("crowd", seed=0)
-RECIPE = Recipe(settings={**SMALL, "mu": 0.1, "gamma": 1.0, "batch": 64, "weight_decay": 1e-3})
+SETTINGS = {**SMALL, "mu": 0.1, "gamma": 1.0, "batch": 64, "weight_decay": 1e-3}
 
 
 def train(generator: str, folder: Path) -> None:
@@ -32,7 +32,7 @@ def train(generator: str, folder: Path) -> None:
     )
     for method in METHODS:
         finished = finish(
-            fit(learned, RECIPE.config(method)),
+            fit(learned, config(method, SETTINGS)),
             learned,
             CROWD,
             created_by="scripts/train_drawn_models.py",

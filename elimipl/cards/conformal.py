@@ -6,6 +6,9 @@ so the promise holds for each class and not only on average, as long as new pict
 came from. Where the held-out outputs are of several models, each fitted without the pictures it was asked about, the
 promise is approximate.
 
+Where few pictures of some classes can be held out, one threshold shared by all classes gives smaller sets; the promise
+then holds on average over the held-out pictures, no longer class by class.
+
 The most probable class is always in the set, also below its threshold: a set that leaves out the label above it would
 contradict it, and one without any label would say that the picture shows nothing. A set can only grow by that, so the
 promise holds, and sets of a good model cover more than promised. Coverage is measured with it.
@@ -94,17 +97,23 @@ class Conformal:
 
 
 def fit_conformal(
-    probabilities: np.ndarray, labels: np.ndarray, fitted_on: str, groups: np.ndarray | None = None
+    probabilities: np.ndarray,
+    labels: np.ndarray,
+    fitted_on: str,
+    groups: np.ndarray | None = None,
+    shared: bool = False,
 ) -> Conformal:
     """Thresholds from calibrated probabilities (m, k) of held-out bags and their labels (m,).
 
     `groups` (m,) says which outputs are for the same picture, held out several times; they share one picture's weight.
+    `shared`: one threshold for all classes.
     """
     k = probabilities.shape[1]
     sources = np.arange(len(labels)) if groups is None else groups
     own = [(probabilities[labels == c, c], sources[labels == c]) for c in range(k)]
+    fitted_by = [(probabilities[np.arange(len(labels)), labels], sources)] * k if shared else own
     return Conformal(
-        tuple(tuple(_threshold(reached, source, level) for reached, source in own) for level in LEVELS),
+        tuple(tuple(_threshold(reached, source, level) for reached, source in fitted_by) for level in LEVELS),
         tuple(len(np.unique(source)) for _, source in own),
         fitted_on,
     )

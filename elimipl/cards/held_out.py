@@ -63,11 +63,18 @@ class Measured:
         return dict(vars(self))
 
 
-def measure(outputs: HeldOut, accuracy: Accuracy | None = None, reported: HeldOut | None = None) -> Measured:
+def measure(
+    outputs: HeldOut,
+    accuracy: Accuracy | None = None,
+    reported: HeldOut | None = None,
+    shared_threshold: bool = False,
+) -> Measured:
     """Calibrate and fit label sets on `outputs`, and measure them on `reported`: bags that nothing is fitted on.
 
     Without `reported` the coverage is that of left-out tenths of `outputs`, and accuracy and reliability are those on
     `outputs`. Without any true label there are label sets by candidates only, and nobody knows their coverage.
+    With a `shared_threshold`, which takes `reported`, label sets are smaller and keep their promise on average over
+    the classes only (`elimipl.cards.conformal`).
     """
     known = outputs.where(outputs.labels >= 0)
     calibration = calibrate(known.probabilities, known.labels, outputs.called) if len(known.labels) else None
@@ -80,15 +87,15 @@ def measure(outputs: HeldOut, accuracy: Accuracy | None = None, reported: HeldOu
     return Measured(
         accuracy,
         calibration,
-        _sets(known, known.labels, seen, reported is None) if len(known.labels) else None,
+        _sets(known, known.labels, seen, reported is None, shared_threshold) if len(known.labels) else None,
         _sets_by_candidates(outputs, seen, reported is None),
         count_reliability(seen.probabilities, seen.labels, seen.called) if len(seen.labels) else None,
     )
 
 
-def _sets(outputs: HeldOut, labels: np.ndarray, seen: HeldOut, are_same: bool) -> Conformal:
+def _sets(outputs: HeldOut, labels: np.ndarray, seen: HeldOut, are_same: bool, shared: bool = False) -> Conformal:
     """Label sets fitted by `labels`, true or not, with their coverage of the true labels of `seen`."""
-    fitted = fit_conformal(outputs.probabilities, labels, outputs.called, outputs.groups)
+    fitted = fit_conformal(outputs.probabilities, labels, outputs.called, outputs.groups, shared)
     if not len(seen.labels):
         return fitted
     if not are_same:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bag_generators.generators.encoder import CELL
 from elimipl.data.candidates import Candidates
 from elimipl.data.colon import CREDITS, SOURCES
 from elimipl.data.doubt import doubtful
 from elimipl.dataset import BagDataset
 from elimipl.labels import COLON, TISSUE7, LabelSpace
-from scripts.colon.cells import Cells
+from scripts.colon.readings import Reader, Readings
+from scripts.colon.recipes import Mixture
 
 GLAND, STROMA = 0.7, 0.08
 """Share of gland above which a cell is gland, and below which it is reserved."""
@@ -34,17 +34,6 @@ CARRIERS = {
 """By source: labels whose cells carry the class, and labels whose cells are reserved."""
 
 
-@dataclass(frozen=True)
-class Mixture:
-    """How many bags of which kind."""
-
-    per_class: int = 160
-    """Whole pictures of each class of a source; few pictures are drawn repeatedly, other parts of them each time."""
-    by_mask: int = 3200
-    by_class: int = 1600
-    """For each of tissue7 and kather8; lesion5 a quarter of it."""
-
-
 @dataclass(frozen=True, eq=False)
 class Drawn:
     """One bag: its cells, what it may be, and where it comes from."""
@@ -56,8 +45,8 @@ class Drawn:
     name: str
 
 
-def whole_bags(cells: Cells, per_class: int, rng: np.random.Generator) -> list[Drawn]:
-    """Rectangular parts of at least half of each side, the same number for each class of the source."""
+def whole_bags(cells: Readings, per_class: int, rng: np.random.Generator) -> list[Drawn]:
+    """The same number for each class of the source: of cells, rectangles of at least 5/8 of each side."""
     labels = np.array([p.label for p in cells.pictures])
     meant = cells.meant
     found = []
@@ -66,6 +55,9 @@ def whole_bags(cells: Cells, per_class: int, rng: np.random.Generator) -> list[D
         chosen = np.concatenate([rng.permutation(own) for _ in range(-(-per_class // len(own)))])[:per_class]
         for i in chosen:
             rows, columns = cells.grids[i]
+            if columns == 1:  # instances that form no grid
+                found.append(_drawn(cells, i, cells.features[i], meant[i]))
+                continue
             part = cells.features[i].reshape(rows, columns, -1)
             height, width = (int(rng.integers(-(-side * 5 // 8), side + 1)) for side in (rows, columns))
             top, left = int(rng.integers(rows - height + 1)), int(rng.integers(columns - width + 1))
@@ -75,7 +67,11 @@ def whole_bags(cells: Cells, per_class: int, rng: np.random.Generator) -> list[D
 
 
 def composed_bags(
-    cells: Cells, carrying: Sequence[np.ndarray], reserved: Sequence[np.ndarray], count: int, rng: np.random.Generator
+    cells: Readings,
+    carrying: Sequence[np.ndarray],
+    reserved: Sequence[np.ndarray],
+    count: int,
+    rng: np.random.Generator,
 ) -> list[Drawn]:
     """Some cells of one picture among reserved cells of others; `carrying` and `reserved` mark cells, (n,) bool each.
 
@@ -104,18 +100,18 @@ def composed_bags(
     return found
 
 
-def _drawn(cells: Cells, i: int, part: np.ndarray, meant: np.ndarray) -> Drawn:
+def _drawn(cells: Readings, i: int, part: np.ndarray, meant: np.ndarray) -> Drawn:
     picture = cells.pictures[i]
     return Drawn(part, meant, picture.source, picture.group, f"{picture.source}/{picture.label}/{picture.path.name}")
 
 
-def by_mask(cells: Cells, count: int, rng: np.random.Generator) -> list[Drawn]:
+def by_mask(cells: Readings, count: int, rng: np.random.Generator) -> list[Drawn]:
     """Gland cells of one picture among stroma cells of others."""
     shares = cells.glands()
     return composed_bags(cells, [s > GLAND for s in shares], [s < STROMA for s in shares], count, rng)
 
 
-def by_class(cells: Cells, count: int, rng: np.random.Generator) -> list[Drawn]:
+def by_class(cells: Readings, count: int, rng: np.random.Generator) -> list[Drawn]:
     """Cells of tumour or mucosa among cells of tissue of the same source that carries neither."""
     carriers, reserved = CARRIERS[cells.pictures[0].source]
     marks = [
@@ -125,7 +121,7 @@ def by_class(cells: Cells, count: int, rng: np.random.Generator) -> list[Drawn]:
     return composed_bags(cells, marks[0], marks[1], count, rng)
 
 
-def without_masks(cells: Cells, stroma: Sequence[np.ndarray], count: int, rng: np.random.Generator) -> list[Drawn]:
+def without_masks(cells: Readings, stroma: Sequence[np.ndarray], count: int, rng: np.random.Generator) -> list[Drawn]:
     """The same with what an earlier model takes for stroma, `stroma` (n,) chances each, in the place of the mask."""
     return composed_bags(cells, [s < 0.2 for s in stroma], [s > 0.6 for s in stroma], count, rng)
 
@@ -148,7 +144,7 @@ class Task:
         number = {picture: i for i, picture in enumerate(pictures)}
         return np.asarray(sets[[number[name] for name in names]])
 
-    def shown(self, cells: Cells) -> Cells:
+    def shown(self, cells: Readings) -> Readings:
         """The pictures of a source that are of one of the classes."""
         return cells.subset(np.flatnonzero(cells.meant[:, self.columns].any(1)))
 
@@ -161,7 +157,7 @@ TISSUE7_TASK = Task(
 )
 
 
-def dataset(drawn: Sequence[Drawn], task: Task, seed: int) -> BagDataset:
+def dataset(drawn: Sequence[Drawn], task: Task, reader: Reader, seed: int) -> BagDataset:
     """Bags in the label space of a task, with candidate sets."""
     meant = np.stack([d.meant for d in drawn])[:, task.columns]
     groups = sorted({f"{d.source}/{d.group}" for d in drawn})
@@ -172,8 +168,8 @@ def dataset(drawn: Sequence[Drawn], task: Task, seed: int) -> BagDataset:
         task.space,
         labels=np.where(meant.sum(1) == 1, meant.argmax(1), -1),
         candidates=task.candidates(meant, [d.name for d in drawn], seed),
-        generator="deep",
-        params={"stain": "none", "cell": CELL},
+        generator=reader.generator,
+        params=reader.params,
         groups=np.array([number[f"{d.source}/{d.group}"] for d in drawn]),
         names=tuple(d.name for d in drawn),
         sources=tuple(d.source for d in drawn),
@@ -182,14 +178,14 @@ def dataset(drawn: Sequence[Drawn], task: Task, seed: int) -> BagDataset:
     )
 
 
-def mixed(known: Mapping[str, Cells], mixture: Mixture, task: Task, seed: int) -> BagDataset:
+def mixed(known: Mapping[str, Readings], mixture: Mixture, task: Task, reader: Reader, seed: int) -> BagDataset:
     """All that a model learns from, of the sources there are."""
     rng = np.random.default_rng(seed)
     drawn: list[Drawn] = []
     for source, cells in known.items():
         drawn += whole_bags(cells, mixture.per_class, rng)
         if source == "ebhi6":
-            drawn += by_mask(cells, mixture.by_mask, rng)
-        else:
+            drawn += by_mask(cells, mixture.by_mask, rng) if mixture.by_mask else []
+        elif mixture.by_class:
             drawn += by_class(cells, mixture.by_class // (4 if source == "lesion5" else 1), rng)
-    return dataset(drawn, task, seed)
+    return dataset(drawn, task, reader, seed)

@@ -10,40 +10,17 @@ import cv2
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from bag_generators.generators.encoder import Encoder
 from elimipl.acceptance import KnownBags, read_bag, signs
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.model.inference import infer
 from elimipl.training.loop import Fitted, fit
-from scripts.colon.bags import Mixture, Task, mixed
-from scripts.colon.cells import Cells, read_cells
+from scripts.colon.bags import Task, mixed
+from scripts.colon.readings import Reader, Readings, read
+from scripts.colon.recipes import Mixture
 from scripts.colon.sources import Picture, pictures, taught
 
-SETTINGS = {
-    "gate": "two",
-    "gate_width": 64,
-    "score": "linear",
-    "nesterov": True,
-    "hidden": 128,
-    "dropout": 0.5,
-    "batch": 128,
-    "lr": 0.1,
-    "epochs": 15,
-    "mu": 0.1,
-    "gamma": 1.0,
-    "weight_decay": 1e-3,
-    "clip": 5.0,
-}
-COPIES = {"tissue7": 3}
-"""Augmented copies of the pictures of a source: tissue7 has a dozen of some classes."""
 KNOWN_BAGS = 900
-
-
-def config(method: str = "elimipl", seed: int = 0, **changed: object) -> Config:
-    """The settings of a method; μ and γ are ELIMIPL's own."""
-    own = {} if method == "elimipl" else {"mu": 0.0, "gamma": 0.0}
-    return Config.preset("default", method=method, seed=seed, **{**SETTINGS, **own, **changed})  # type: ignore[arg-type]
 
 
 def spread_out(shown: Sequence[Picture], per_class: int, seed: int = 0) -> list[Picture]:
@@ -60,30 +37,36 @@ def spread_out(shown: Sequence[Picture], per_class: int, seed: int = 0) -> list[
     return chosen
 
 
-def teaching_cells(
-    encoder: Encoder, task: Task, sources: Sequence[str], data: Path, per_class: int, without_fold: int | None = None
-) -> dict[str, Cells]:
-    """What the model learns from, by source."""
+def teaching(
+    reader: Reader,
+    task: Task,
+    sources: Sequence[str],
+    data: Path,
+    per_class: int,
+    copies: Mapping[str, int],
+    without_fold: int | None = None,
+) -> dict[str, Readings]:
+    """What a model learns from, by source: up to `per_class` pictures of a class, with augmented `copies`."""
     return {
         source: task.shown(
-            read_cells(encoder, spread_out(taught(source, data, without_fold), per_class), copies=COPIES.get(source, 0))
+            read(reader, spread_out(taught(source, data, without_fold), per_class), copies.get(source, 0))
         )
         for source in sources
     }
 
 
-def left_out_cells(encoder: Encoder, source: str, data: Path, fold: int | None, per_class: int = 10_000) -> Cells:
+def left_out(reader: Reader, source: str, data: Path, fold: int | None, per_class: int = 10_000) -> Readings:
     """Pictures of a source to ask about: a fold of its train part, or with None what is held back."""
     everything = pictures(source, data)
     asked = [p for p in everything if (p.held_back if fold is None else not p.held_back and p.fold == fold)]
-    return read_cells(encoder, spread_out(asked, per_class))
+    return read(reader, spread_out(asked, per_class))
 
 
 @dataclass(frozen=True, eq=False)
 class Said:
     """What a model says about some pictures."""
 
-    cells: Cells
+    cells: Readings
     probabilities: np.ndarray  # (m, k) raw
     attention: list[np.ndarray]
     columns: np.ndarray  # (k,) the class of the colon that each class is
@@ -99,7 +82,7 @@ class Said:
         return float(np.mean([self.right[labels == label].mean() for label in sorted(set(labels))]))
 
 
-def ask(fitted: Fitted, cells: Cells, task: Task) -> Said:
+def ask(fitted: Fitted, cells: Readings, task: Task) -> Said:
     """The model's answers for whole pictures."""
     sizes = np.array([len(f) for f in cells.features])
     found = infer(fitted.network, fitted.scaler, np.concatenate(cells.features).astype(np.float32), sizes)
@@ -107,7 +90,7 @@ def ask(fitted: Fitted, cells: Cells, task: Task) -> Said:
     return Said(cells, found.probabilities, np.split(found.attention, np.cumsum(sizes)[:-1]), task.columns)
 
 
-def gland_auroc(cells: Cells, scores: Sequence[np.ndarray]) -> float:
+def gland_auroc(cells: Readings, scores: Sequence[np.ndarray]) -> float:
     """Mean over pictures of the pixel AUROC of painted scores against the gland mask."""
     found = []
     for picture, grid, score in zip(cells.pictures, cells.grids, scores, strict=True):
@@ -125,18 +108,18 @@ def darkness(picture: Picture, grid: tuple[int, int]) -> np.ndarray:
 
 
 def learned(
-    known: Mapping[str, Cells], mixture: Mixture, task: Task, settings: Config, seed: int = 0
+    reader: Reader, known: Mapping[str, Readings], mixture: Mixture, task: Task, settings: Config, seed: int = 0
 ) -> tuple[Fitted, BagDataset]:
     """A model of all sources in `known`, and the bags it learned from."""
-    bags = mixed(known, mixture, task, seed)
+    bags = mixed(known, mixture, task, reader, seed)
     return fit(bags, settings), bags
 
 
-def known_bags(fitted: Fitted, known: Mapping[str, Cells], task: Task, seed: int = 0) -> KnownBags:
+def known_bags(fitted: Fitted, known: Mapping[str, Readings], task: Task, seed: int = 0) -> KnownBags:
     """Some pictures of every source and class as the model embeds them."""
     rng = np.random.default_rng(seed)
     everything = [(cells, i) for cells in known.values() for i in range(len(cells))]
-    kinds: dict[tuple[str, str], list[tuple[Cells, int]]] = {}
+    kinds: dict[tuple[str, str], list[tuple[Readings, int]]] = {}
     for cells, i in everything:
         kinds.setdefault((cells.pictures[i].source, cells.pictures[i].label), []).append((cells, i))
     each = KNOWN_BAGS // len(kinds)
@@ -149,7 +132,7 @@ def known_bags(fitted: Fitted, known: Mapping[str, Cells], task: Task, seed: int
     )
 
 
-def signs_of(fitted: Fitted, known: KnownBags, cells: Cells) -> np.ndarray:
+def signs_of(fitted: Fitted, known: KnownBags, cells: Readings) -> np.ndarray:
     """(m, 7) what speaks for each answer."""
     return np.array(
         [signs(read_bag(fitted.network, fitted.scaler, f.astype(np.float32)), known) for f in cells.features]

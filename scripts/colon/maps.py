@@ -6,12 +6,12 @@ import numpy as np
 import torch
 
 from elimipl.training.loop import Fitted
-from scripts.colon.cells import Cells
+from scripts.colon.readings import Readings
 
 MAPS = ("attention", "vote", "contribution", "attention of the answer")
 
 
-def maps_of(fitted: Fitted, cells: Cells, name: str) -> list[np.ndarray]:
+def maps_of(fitted: Fitted, cells: Readings, name: str) -> list[np.ndarray]:
     """One score for each cell of every picture."""
     return [_map(fitted, features.astype(np.float32), name) for features in cells.features]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from scripts.shipped_models.pseudo_slides import pseudo_slides, stain_statistics
+from scripts.colon.pseudo_slides import pseudo_slides, stain_statistics
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"

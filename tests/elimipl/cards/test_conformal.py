@@ -81,6 +81,17 @@ def test_sets_are_those_of_mapie_class_by_class(level):
 
 
 @pytest.mark.parametrize("level", LEVELS)
+def test_sets_with_a_shared_threshold_are_those_of_mapie(level):
+    probabilities, labels = answers(400)
+    new = answers(200, seed=1)[0]
+    theirs = SplitConformalClassifier(Given(), confidence_level=level, prefit=True, conformity_score="lac")
+    theirs.conformalize(probabilities, labels)
+    expected = theirs.predict_set(new)[1][:, :, 0] | (new == new.max(axis=1, keepdims=True))
+    found = fit_conformal(probabilities, labels, "toy bags", shared=True)
+    np.testing.assert_array_equal(found.members(new, level), expected)
+
+
+@pytest.mark.parametrize("level", LEVELS)
 def test_the_promise_holds_for_every_class(level):
     fitted = fit_conformal(*answers(4_000), "toy bags")
     probabilities, labels = answers(20_000, seed=1)

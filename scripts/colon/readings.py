@@ -1,42 +1,107 @@
-"""Pictures as cells: what an encoder reads of every picture of a source, computed once and kept in runs/."""
+"""Pictures as a generator reads them: computed once per reader and pictures, and kept in runs/."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Protocol
 
 import cv2
 import numpy as np
 from tqdm import tqdm
 
+from bag_generators import TissueImage, generate
 from bag_generators.generators.deep import grid_of
-from bag_generators.generators.encoder import Encoder
+from bag_generators.generators.encoder import CELL, Encoder
 from bag_generators.tissue.augment import augmented
 from elimipl.data.colon import SOURCES
 from elimipl.labels import COLON
 from scripts.colon.sources import ROOT, Picture
 
 PER_CLASS = 16  # pictures that the projection of an encoder which does not ship is fitted on
-KEPT = ROOT / "runs" / "cells"
+KEPT = ROOT / "runs" / "readings"
+
+
+class Reader(Protocol):
+    """What makes instances of a picture."""
+
+    generator: str
+    params: Mapping[str, Any]
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells readers apart whose generator has the same name."""
+        ...
+
+    def __call__(self, pixels: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
+        """(h, w, 3) uint8 → instances (n, d) and their rows and columns; (n, 1) where they form no grid."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """Some pictures as an encoder reads them."""
+class CellReader:
+    """Deep, with any encoder."""
+
+    encoder: Encoder
+    generator: str = "deep"
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """As on a card."""
+        return {"stain": "none", "cell": CELL}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Weights and projections, by what they make of noise."""
+        pixels = np.random.default_rng(0).integers(0, 256, (70, 70, 3)).astype(np.uint8)
+        return hashlib.sha256(self.encoder.cells(pixels, (5, 5)).round(3).tobytes()).hexdigest()
+
+    def __call__(self, pixels: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
+        """One row for each cell, row by row."""
+        grid = grid_of(*pixels.shape[:2])
+        return self.encoder.cells(pixels, grid), grid
+
+
+@dataclass(frozen=True)
+class GeneratorReader:
+    """Row, SBN, KMeansSeg or SIFT."""
+
+    generator: str
+    stain: str
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """As on a card."""
+        return {"stain": self.stain}
+
+    @property
+    def fingerprint(self) -> str:
+        """Its name and parameters say all."""
+        return f"{self.generator} {self.stain}"
+
+    def __call__(self, pixels: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
+        """The bag's own instances."""
+        features = generate(self.generator, TissueImage.from_array(pixels), stain=self.stain).features
+        return features, (len(features), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """Some pictures as a reader sees them."""
 
     pictures: Sequence[Picture]
-    features: list[np.ndarray]  # (n, 256) float16 each, row by row
+    features: list[np.ndarray]  # (n, d) each, row by row
     grids: list[tuple[int, int]]
 
     def __len__(self) -> int:
         return len(self.pictures)
 
-    def subset(self, chosen: Sequence[int] | np.ndarray) -> Cells:
+    def subset(self, chosen: Sequence[int] | np.ndarray) -> Readings:
         """Those at some positions."""
-        return Cells(
+        return Readings(
             [self.pictures[i] for i in chosen], [self.features[i] for i in chosen], [self.grids[i] for i in chosen]
         )
 
@@ -62,34 +127,28 @@ def gland_share(picture: Picture, grid: tuple[int, int]) -> np.ndarray:
     return cv2.resize((mask > 127).astype(np.float32), grid[::-1], interpolation=cv2.INTER_AREA).ravel()
 
 
-def read_cells(encoder: Encoder, pictures: Sequence[Picture], copies: int = 0) -> Cells:
-    """The cells of every picture, then of `copies` augmented copies of each; kept by encoder and pictures."""
+def read(reader: Reader, pictures: Sequence[Picture], copies: int = 0) -> Readings:
+    """The instances of every picture, then of `copies` augmented copies of each."""
     named = ",".join(f"{p.source}/{p.path.name}" for p in pictures)
-    key = hashlib.sha256(f"{fingerprint(encoder)} {copies} {named}".encode()).hexdigest()[:16]
+    key = hashlib.sha256(f"{reader.fingerprint} {copies} {named}".encode()).hexdigest()[:16]
     kept = KEPT / f"{key}.npz"
     shown = [p for _ in range(copies + 1) for p in pictures]
     if kept.is_file():
         with np.load(kept) as file:
             grids = [(int(r), int(c)) for r, c in file["grids"]]
             ends = np.cumsum([r * c for r, c in grids])[:-1]
-            return Cells(shown, np.split(file["features"], ends), grids)
+            return Readings(shown, np.split(file["features"], ends), grids)
     features, grids = [], []
-    for i, picture in enumerate(tqdm(shown, desc=f"cells of {pictures[0].source}", leave=False, mininterval=10)):
+    for i, picture in enumerate(tqdm(shown, desc=f"{reader.generator}, {pictures[0].source}", mininterval=20)):
         pixels = picture.pixels()
         if i >= len(pictures):
             pixels = augmented(pixels, np.random.default_rng((i, 20241)))
-        grid = grid_of(*pixels.shape[:2])
-        features.append(encoder.cells(pixels, grid).astype(np.float16))
+        found, grid = reader(pixels)
+        features.append(found.astype(np.float16 if reader.generator == "deep" else np.float32))
         grids.append(grid)
     KEPT.mkdir(parents=True, exist_ok=True)
     np.savez(kept, features=np.concatenate(features), grids=np.array(grids))
-    return Cells(shown, features, grids)
-
-
-def fingerprint(encoder: Encoder) -> str:
-    """What tells encoders apart: weights and projections."""
-    pixels = np.random.default_rng(0).integers(0, 256, (70, 70, 3)).astype(np.uint8)
-    return hashlib.sha256(encoder.cells(pixels, (5, 5)).round(3).tobytes()).hexdigest()
+    return Readings(shown, features, grids)
 
 
 def encoder_from(path: Path, sources: Sequence[str], data: Path, without_fold: int | None = None) -> Encoder:

@@ -9,11 +9,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 from sklearn.cluster import KMeans
-from tqdm import tqdm
 
 from bag_generators import load
 from bag_generators.tissue.stain import DENSITY
-from elimipl.training.splits import Split
 
 SLIDES_PER_CLASS = 6
 _GLASS = 0.15  # optical density
@@ -41,13 +39,6 @@ def stain_statistics(path: Path) -> np.ndarray:
             [grain],
         ]
     )
-
-
-def slide_folds(paths: list[Path], labels: np.ndarray, folds: int = SLIDES_PER_CLASS) -> list[Split]:
-    """(training, test) positions: each pseudo-slide of every class is left out once, one or several at a time."""
-    statistics = np.array([stain_statistics(path) for path in tqdm(paths, desc="stains", leave=False)])
-    part = pseudo_slides(statistics, labels) % folds
-    return [(np.flatnonzero(part != fold), np.flatnonzero(part == fold)) for fold in range(folds)]
 
 
 def pseudo_slides(statistics: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -1,1 +1,0 @@
-"""How the models that ship are made: bags of real tiles, recipes chosen on training tiles only, measured honestly."""
