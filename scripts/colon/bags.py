@@ -178,14 +178,24 @@ def dataset(drawn: Sequence[Drawn], task: Task, reader: Reader, seed: int) -> Ba
     )
 
 
-def mixed(known: Mapping[str, Readings], mixture: Mixture, task: Task, reader: Reader, seed: int) -> BagDataset:
-    """All that a model learns from, of the sources there are."""
+def mixed(
+    known: Mapping[str, Readings],
+    mixture: Mixture,
+    task: Task,
+    reader: Reader,
+    seed: int,
+    stroma: Sequence[np.ndarray] | None = None,
+) -> BagDataset:
+    """All that a model learns from, of the sources there are; with `stroma` no gland mask is used."""
     rng = np.random.default_rng(seed)
     drawn: list[Drawn] = []
     for source, cells in known.items():
         drawn += whole_bags(cells, mixture.per_class, rng)
-        if source == "ebhi6":
-            drawn += by_mask(cells, mixture.by_mask, rng) if mixture.by_mask else []
-        elif mixture.by_class:
-            drawn += by_class(cells, mixture.by_class // (4 if source == "lesion5" else 1), rng)
+        if source != "ebhi6":
+            count = mixture.by_class // (4 if source == "lesion5" else 1)
+            drawn += by_class(cells, count, rng) if count else []
+        elif mixture.by_mask and stroma is not None:
+            drawn += without_masks(cells, stroma, mixture.by_mask, rng)
+        elif mixture.by_mask:
+            drawn += by_mask(cells, mixture.by_mask, rng)
     return dataset(drawn, task, reader, seed)

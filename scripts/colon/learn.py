@@ -108,10 +108,15 @@ def darkness(picture: Picture, grid: tuple[int, int]) -> np.ndarray:
 
 
 def learned(
-    reader: Reader, known: Mapping[str, Readings], mixture: Mixture, task: Task, settings: Config, seed: int = 0
+    reader: Reader,
+    known: Mapping[str, Readings],
+    mixture: Mixture,
+    task: Task,
+    settings: Config,
+    stroma: Sequence[np.ndarray] | None = None,
 ) -> tuple[Fitted, BagDataset]:
     """A model of all sources in `known`, and the bags it learned from."""
-    bags = mixed(known, mixture, task, reader, seed)
+    bags = mixed(known, mixture, task, reader, settings.seed, stroma)
     return fit(bags, settings), bags
 
 
