@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from elimipl.predictor import Instances, Prediction, Predictor
 
 DRAWINGS_ONLY = "This model has learned from drawn phantoms only."
+_NOT_ASKED = {"fat": ("tissue", "blur"), "glass": ("tissue", "blur", "colour")}
+"""Checks that say nothing about a picture of a class: there is hardly anything on it to be sharp or stained."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def judge(quality: Mapping[str, float], predictor: Predictor, bag: Instances, pr
     known = {
         name: [one for one in measures if one.name in limits.limits and one.name in values]
         for name, measures in _CHECKS.items()
+        if name not in _NOT_ASKED.get(prediction.label, ())
     }
     made = [_judged(name, measures, values, limits) for name, measures in known.items() if measures]
     if card.pictures == PHANTOMS:

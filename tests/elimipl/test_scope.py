@@ -60,7 +60,7 @@ def guarded(toy_predictor: Predictor, toy_bag: Bag) -> Predictor:
 
 
 def certain(probabilities: tuple[float, ...] = (1.0, 0.0, 0.0)) -> SimpleNamespace:
-    return SimpleNamespace(probabilities=np.array(probabilities))
+    return SimpleNamespace(probabilities=np.array(probabilities), label="a")
 
 
 def moved(bag: Bag, by: float) -> Bag:
@@ -73,6 +73,13 @@ def test_a_good_picture_passes_six_checks_in_their_order(guarded, toy_bag):
     assert [one.name for one in checks] == NAMES
     assert verdict.in_scope is True
     assert checks[1].reason == "93 % of the picture is not bare glass, expected at least 50 %."
+
+
+def test_bare_glass_need_be_neither_tissue_nor_sharp_nor_stained(guarded, toy_bag):
+    bare = {**GOOD, "tissue": 0.0, "sharpness": 0.1, "stain_colour": 0.0}
+    glass = SimpleNamespace(probabilities=np.array((1.0, 0.0, 0.0)), label="glass")
+    assert [one.name for one in judge(bare, guarded, toy_bag, certain()).failed] == ["tissue", "blur", "colour"]
+    assert judge(bare, guarded, toy_bag, glass).in_scope is True
 
 
 @pytest.mark.parametrize(
