@@ -147,7 +147,7 @@ def _one_reader(function):
 def sleepy(question: reader.Question) -> None:
     import time
 
-    from bag_generators.slide.limits import limited
+    from bag_generators.pool import limited
 
     with limited(0.2, 2**30):
         time.sleep(60)
