@@ -7,7 +7,6 @@ environment and the certificates of the system. Nothing else: no .netrc, no cook
 from __future__ import annotations
 
 import re
-import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +18,7 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
-from urllib3.exceptions import HTTPError, InvalidHeader, NameResolutionError, NewConnectionError
-from urllib3.exceptions import TimeoutError as NoAnswerInTime
+from urllib3.exceptions import HTTPError, InvalidHeader
 from urllib3.util import Retry
 
 from bag_generators.errors import InputError
@@ -143,35 +141,13 @@ def _refused(url: str, status: int) -> InputError:
     host = urlsplit(url).netloc
     if status in {404, 410}:
         return InputError(f"{host} has no file at {url}.", "Check the name, or look whether the data has moved.")
-    if status == 429:
-        return InputError(f"{host} has had too many requests from here.", "Wait some minutes and try again.")
-    if status >= 500:
-        return InputError(f"{host} has a problem of its own (status {status}).", "Try again later.")
-    return InputError(f"{host} refuses the request (status {status}).", "Check the address and your rights.")
+    return InputError(f"{host} refuses the request (status {status}).", "Check the address, or try again later.")
 
 
-def _no_answer(url: str, error: Exception) -> InputError:
-    host, causes = urlsplit(url).netloc, list(_causes(error))
-    if isinstance(error, requests.TooManyRedirects):
-        return InputError(f"{host} sends us from address to address.", "Try again later.")
-    if isinstance(error, requests.exceptions.InvalidSchema | requests.exceptions.InvalidURL):
-        return InputError(f"{host} can't be asked: the address is no web address.", "Check the address.")
-    if any(isinstance(cause, socket.gaierror | NameResolutionError) for cause in causes):
-        return InputError(f"The address of {host} was not found.", "Check your connection to the internet.")
-    if any(isinstance(cause, NoAnswerInTime) and not isinstance(cause, NewConnectionError) for cause in causes):
-        return InputError(f"{host} did not answer in time.", "Check your connection and try again.")
-    for cause in causes:
-        if isinstance(cause, ssl.SSLError):
-            return InputError(
-                f"The connection to {host} is not safe ({cause.reason or cause}).",
-                "Check the date of this machine and its certificates.",
-            )
-    return InputError(f"{host} can't be reached ({causes[-1]}).", "Check your connection to the internet.")
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and what is wrapped in it: requests wraps urllib3, which wraps the system's own."""
-    while error is not None:
-        yield error
-        inner = [getattr(error, "reason", None), *error.args, error.__cause__]
-        error = next((item for item in inner if isinstance(item, BaseException)), None)
+def _no_answer(url: str, error: BaseException) -> InputError:
+    while error.args and isinstance(error.args[0], BaseException):  # requests wraps urllib3, which wraps the system
+        error = error.args[0]
+    reason = str(getattr(error, "reason", None) or error).rpartition("): ")[2]  # without the object that says it
+    return InputError(
+        f"{urlsplit(url).netloc} can't be reached ({reason}).", "Check the address and your connection, then try again."
+    )
