@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
-from urllib3.exceptions import HTTPError, InvalidHeader
+from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from bag_generators.errors import InputError
@@ -74,19 +74,6 @@ def open_url(url: str, first: int | None = None, last: int | None = None) -> Ite
         yield _reply(response)
 
 
-class _Patience(Retry):
-    """Waits 1, 3 and 9 seconds, or as long as the server asks in a way that can be read."""
-
-    def get_backoff_time(self) -> float:
-        return 3.0 ** (len(self.history) - 1)
-
-    def parse_retry_after(self, retry_after: str) -> float:
-        try:
-            return super().parse_retry_after(retry_after)
-        except InvalidHeader:
-            return 0.0
-
-
 class _SystemCertificates(HTTPAdapter):
     """Trusts what the system trusts, beside the list that comes with requests: some networks have their own proxy."""
 
@@ -102,9 +89,10 @@ def _session(url: str) -> requests.Session:
     session.trust_env = False
     session.proxies.update(get_environ_proxies(url))
     session.max_redirects = _MOST_REDIRECTS
-    retries = _Patience(
-        _TRIES_AGAIN, connect=0, other=0, status_forcelist=_BUSY, retry_after_max=_LONGEST_PAUSE, raise_on_status=False
-    )
+    retries = Retry(
+        _TRIES_AGAIN, connect=0, other=0, status_forcelist=_BUSY, backoff_factor=3, retry_after_max=_LONGEST_PAUSE,
+        raise_on_status=False,
+    )  # fmt: skip
     session.mount("http://", HTTPAdapter(max_retries=retries))
     session.mount("https://", _SystemCertificates(max_retries=retries))
     return session
