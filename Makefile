@@ -55,10 +55,18 @@ bench: $(INSTALLED)
 reproduce: $(INSTALLED)
 	$(PY) -m elimipl benchmark --table 2 --methods ELIMIPL DEMIPL
 
-# From the server to models, hours and about 30 GB; says so first, and goes on where it was stopped.
+# From the server to models: hours and about 30 GB. Start it again after whatever stopped it: every command resumes.
 CRC100K ?= data/crc100k
+SETS := NCT-CRC-HE-100K CRC-VAL-HE-7K
 crc100k: $(INSTALLED)
-	$(PY) scripts/crc100k.py --folder $(CRC100K)
+	for set in $(SETS); do $(PY) -m elimipl fetch $$set --whole --out $(CRC100K)/tiles/$$set \
+		--classes DEB LYM MUC MUS NORM STR TUM || exit 1; done
+	for generator in row sbn kmeansseg sift deep; do bags=$(CRC100K)/bags/$$generator; \
+		for set in $(SETS); do $(PY) -m elimipl bags $(CRC100K)/tiles/$$set --generator $$generator --labels tissue7 \
+			--source $$set --licence "CC BY 4.0" --crowd --out $$bags/$$set.shards || [ $$? = 1 ] || exit 2; done; \
+		[ -e $(CRC100K)/models/crc100k-$$generator-elimipl.json ] || $(PY) -m elimipl train $$bags/NCT-CRC-HE-100K.shards \
+			--test $$bags/CRC-VAL-HE-7K.shards --held-out .1 --epochs 30 --checkpoint $$bags/checkpoint --resume \
+			--out $(CRC100K)/models --id crc100k-$$generator-elimipl || exit 2; done
 
 # Needs the real tiles; see scripts/train_models.py.
 models: $(INSTALLED)

@@ -6,6 +6,7 @@ beside the packages, so that nothing called `assets` or `app.py` lands in site-p
 
 import hashlib
 from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 _BESIDE_THE_PACKAGES = Path(__file__).resolve().parents[1]
@@ -34,6 +35,14 @@ def asset_sha256(name: str) -> str | None:
         return _sha256(path, about.st_mtime_ns, about.st_size)
     except OSError:
         return None
+
+
+def program_version() -> str:
+    """The version of the installed program, for what it writes; “unknown” where it was never installed."""
+    try:
+        return version("elimipl-pathology")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 @lru_cache(maxsize=32)

@@ -1,6 +1,6 @@
 """How bags lie on disk: one safetensors file of tensors, names and a JSON description, with labels or without.
 
-`python -m bag_generators --out` writes bags of pictures nobody has labelled, `python -m elimipl bags` labelled ones.
+`elimipl bags --unlabelled --out` writes bags of pictures nobody has labelled, `elimipl bags` labelled ones.
 Names are tensors, too: as JSON those of a million bags would not fit into the header of a safetensors file.
 """
 

@@ -145,8 +145,7 @@ MOST_ZIP_BYTES = 400 * 2**20  # of all pictures together, unpacked
 MOST_ZIP_PIXELS = 500_000_000  # of all pictures together, as their headers state them
 MOST_ZIP_ENTRIES = 20_000  # files of any kind; each costs memory before it is read
 
-# A MATLAB file, unpacked: a multiple of its size, which tables of features never reach
-LEAST_MAT_BYTES = 64 * 2**20
+# Memory of the process that reads a MATLAB file: a multiple of its size, which tables of features never reach
+LEAST_MAT_BYTES = 512 * 2**20
 MOST_MAT_GROWTH = 50
 MOST_MAT_BYTES = 4 * 2**30
-MOST_MAT_CELLS = 1_000_000

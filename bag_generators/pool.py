@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from operator import attrgetter
 from pathlib import Path
@@ -162,6 +163,31 @@ class Standby:
             worker.end()
             raise
         return _result(*answered[1:], at_death=None)
+
+
+@contextmanager
+def limited(seconds: float, more_bytes: int) -> Iterator[None]:
+    """End this process when what follows takes longer; refuse it memory beyond what it has now and `more_bytes`.
+
+    A library that hangs in C can't be interrupted otherwise, and one that gets no memory mostly ends the process
+    itself. For worker processes only, whose caller sees them end.
+    """
+    if os.name != "posix":
+        yield
+        return
+    import resource
+
+    unlimited = resource.getrlimit(resource.RLIMIT_AS)
+    with suppress(OSError, ValueError):  # no /proc, or a limit of the system that is lower
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + more_bytes, unlimited[1]))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        resource.setrlimit(resource.RLIMIT_AS, unlimited)
 
 
 class _Team:

@@ -50,11 +50,10 @@ class Regions(ABC):
         """(n,) int from 0: instances of one block are removed together; each is a block by itself unless told."""
         return np.arange(len(self))
 
-    def paint(self, scores: Scores, shape: Size | None = None, rows: slice = slice(None)) -> np.ndarray:
+    def paint(self, scores: Scores, shape: Size | None = None) -> np.ndarray:
         """Scores (n,) as a (H, W) float64 map: overlaps are averaged, what no region covers is NaN.
 
         With another `shape`, each pixel of the map takes the score of the picture's pixel under its centre.
-        `rows` asks for a part of the map: all of a large picture takes 300 MB.
         """
         x_edges, y_edges, values = self.grid(scores)
         values = np.pad(values, 1, constant_values=np.nan)  # beyond the outermost edges
@@ -62,7 +61,7 @@ class Regions(ABC):
             np.searchsorted(cuts, (2 * np.arange(wanted) + 1) * actual // (2 * wanted), "right")
             for cuts, wanted, actual in zip((y_edges, x_edges), shape or self.shape, self.shape, strict=True)
         )
-        return values[y[rows]][:, x]
+        return values[y][:, x]
 
     @abstractmethod
     def grid(self, scores: Scores) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

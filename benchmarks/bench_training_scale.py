@@ -2,8 +2,8 @@
 
 Three questions, each answered by `python -m elimipl train` in processes of its own, on made-up bags of 25 × 128:
 how memory and time grow with bags in shards on disk; what a second process of torchrun saves; what bfloat16 products
-(`--amp`) do to the accuracy. Writes `results/training_scale.json`, from which `scripts/update_scale.py` writes the
-numbers of docs/scale.md.
+(`--amp`) do to the accuracy. Writes `results/training_scale.json`; docs/scale.md says what was
+found.
 """
 
 from __future__ import annotations

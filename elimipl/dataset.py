@@ -206,7 +206,7 @@ class BagDataset:
     def load(cls, path: str | Path, called: str = "", label_space: LabelSpace = UNLABELLED) -> BagDataset:
         """Read a bag file or a folder of shards. Never runs code from it; anything else is refused with a sentence.
 
-        `called` is what a refusal calls the file (its path unless given). Bags of `python -m bag_generators`, which
+        `called` is what a refusal calls the file (its path unless given). Bags of `elimipl bags --unlabelled`, which
         have no labels, get −1 for each, every class of `label_space` as a candidate, and a group for each picture.
         """
         file = (shards if Path(path).is_dir() else bag_file).read(Path(path), called)

@@ -28,7 +28,6 @@ from elimipl.labels import LabelSpace
 from elimipl.training.loop import fit
 from scripts.bad_inputs.encodings import with_chunk
 from scripts.bad_inputs.metadata import DISPLAY_P3, PROPHOTO, exif_bomb, ink_profile
-from ui.lesson.plan import LESSON_FILE
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
 FOLDER = Path(_PLACE.name)
@@ -189,13 +188,6 @@ def matlab_files() -> tuple[bytes, ...]:
 def tiffs() -> tuple[bytes, ...]:
     """The TIFF files among the pictures, tiles and strips, and one of floats with a second page."""
     return tuple(picture for picture in pictures() if picture[:2] in (b"II", b"MM"))
-
-
-@cache
-def lessons() -> tuple[bytes, ...]:
-    """The lesson that ships, and its first step alone."""
-    whole = json.loads(LESSON_FILE.read_bytes())
-    return LESSON_FILE.read_bytes(), json.dumps({**whole, "steps": whole["steps"][:1]}).encode()
 
 
 def regions() -> list[bytes]:

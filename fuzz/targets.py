@@ -29,7 +29,6 @@ from scripts.bad_inputs.encodings import with_chunk
 from ui.frame.address import LONGEST_SHOWN, refusal_notice, unknown_notice
 from ui.frame.choices import number_fits
 from ui.frame.link_keys import KEYS, unknown_keys
-from ui.lesson.plan import load_lesson
 from ui.slide.regions.geojson import read_regions, write_regions
 
 
@@ -146,13 +145,6 @@ def _matlab(data: bytes) -> None:
     load_bags(path)
 
 
-def _lesson(data: bytes) -> None:
-    path = seeds.FOLDER / "lesson.json"
-    path.write_bytes(data)
-    for step in load_lesson(path).steps:
-        json.dumps([step.id, step.title, step.text, step.task], ensure_ascii=False).encode()
-
-
 def _address(data: bytes) -> None:
     """A query as Streamlit parses it, held against widgets and pages; one in which nothing fits counts as refused."""
     asked = parse_qs(data.decode("utf-8", "replace"), keep_blank_values=True)
@@ -191,7 +183,6 @@ TARGETS = {
     "bag-file": Target(_bag_file, seeds.bag_files),
     "tile-zip": Target(_tile_zip, seeds.zips),
     "matlab": Target(_matlab, seeds.matlab_files),
-    "lesson": Target(_lesson, seeds.lessons, 200_000),
     "regions": Target(_regions, seeds.regions, 200_000),
     "address": Target(_address, seeds.addresses, 200_000),
 }

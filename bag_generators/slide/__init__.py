@@ -2,6 +2,6 @@
 
 from bag_generators.slide.folder import list_slides, slide_folder, slide_path
 from bag_generators.slide.scale import at_decided_scale
-from bag_generators.slide.slide import Level, Slide, SlideTile, open_slide
+from bag_generators.slide.slide import Level, Slide, open_slide
 
-__all__ = ["Level", "Slide", "SlideTile", "at_decided_scale", "list_slides", "open_slide", "slide_folder", "slide_path"]
+__all__ = ["Level", "Slide", "at_decided_scale", "list_slides", "open_slide", "slide_folder", "slide_path"]

@@ -18,18 +18,18 @@ _GLASS = (243, 241, 244)
 _LEVELS = 4
 
 
-def write_demo_slide(path: Path, seed: int = 0) -> None:
-    """Write the slide, all or nothing. The same seed gives the same pixels."""
-    levels = [demo_pixels(seed)]
+def write_demo_slide(path: Path) -> None:
+    """Write the slide, all or nothing."""
+    levels = [_demo_pixels()]
     for _ in range(_LEVELS - 1):
         height, width = levels[-1].shape[:2]
         levels.append(np.asarray(cv2.resize(levels[-1], (width // 2, height // 2), interpolation=cv2.INTER_AREA)))
     write_whole(path, pyramid(levels, MICRONS_PER_PIXEL), "The demo slide")
 
 
-def demo_kinds(seed: int = 0) -> np.ndarray:
+def demo_kinds() -> np.ndarray:
     """Which kind each block shows, (rows, columns) of indices into `PHANTOM_KINDS`: one in the middle, six around."""
-    angles = np.random.default_rng(seed).uniform(0, 2 * np.pi) + np.arange(len(PHANTOM_KINDS)) * np.pi / 3
+    angles = np.random.default_rng(0).uniform(0, 2 * np.pi) + np.arange(len(PHANTOM_KINDS)) * np.pi / 3
     around = np.stack([np.sin(angles), np.cos(angles)], axis=1) * 0.6
     around[-1] = 0.0
     centres = (1 + around) * (ROWS / 2, COLUMNS / 2)
@@ -37,12 +37,12 @@ def demo_kinds(seed: int = 0) -> np.ndarray:
     return np.asarray(((at - centres) ** 2).sum(axis=-1).argmin(axis=-1))
 
 
-def demo_pixels(seed: int = 0) -> np.ndarray:
+def _demo_pixels() -> np.ndarray:
     """The whole slide at level 0, (height, width, 3) uint8: one piece of tissue on glass."""
-    rng = np.random.default_rng(seed + 1)
-    drawn = [draw(kind, seed, BLOCK, coverage=0.9).pixels for kind in PHANTOM_KINDS]
+    rng = np.random.default_rng(1)
+    drawn = [draw(kind, 0, BLOCK, coverage=0.9).pixels for kind in PHANTOM_KINDS]
     rows = []
-    for line in demo_kinds(seed):
+    for line in demo_kinds():
         # Turned and mirrored, seven drawings make many; drawing each block anew would take a minute.
         turned = [np.rot90(drawn[kind][:, :: rng.choice((-1, 1))], int(rng.integers(4))) for kind in line]
         rows.append(np.concatenate(turned, axis=1))

@@ -24,7 +24,7 @@ from bag_generators.formats import (
     MOST_READER_SECONDS,
     MOST_SLIDE_PIECE,
 )
-from bag_generators.slide.limits import limited
+from bag_generators.pool import limited
 from bag_generators.slide.sources import Source, open_source
 
 _BLOCK = 2048  # px a side that are read at once

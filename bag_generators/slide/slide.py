@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -32,16 +32,6 @@ class Level(NamedTuple):
     height: int
     downsample: float
     """Pixels of level 0 along a side of one of this level's."""
-
-
-class SlideTile(NamedTuple):
-    """A tile of a slide: its upper left corner in pixels of level 0, where it is in the grid, and its pixels."""
-
-    x: int
-    y: int
-    column: int
-    row: int
-    pixels: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -129,15 +119,6 @@ class Slide:
     def tissue(self, size: int, microns_per_pixel: float) -> TissueGrid:
         """Which tiles of that size and scale show tissue, and why the others are left out."""
         return find_tissue(self.overview, (self.width, self.height), size * microns_per_pixel / self.scale())
-
-    def tiles(self, size: int, microns_per_pixel: float, tissue_only: bool = True) -> Iterator[SlideTile]:
-        """The tiles of the slide row by row; those at the right and lower edge reach back so that they lie inside."""
-        grid = self.tissue(size, microns_per_pixel)
-        for row in range(grid.rows):
-            for column in range(grid.columns):
-                if grid.is_tissue[row, column] or not tissue_only:
-                    x, y = grid.corner(row, column)
-                    yield SlideTile(x, y, column, row, self.region(x, y, size, microns_per_pixel))
 
     def __hash__(self) -> int:
         return hash((self.path, self.state))

@@ -2,6 +2,8 @@
 
 A data set called NAME.shards is a folder that may be larger than memory; run again, it makes only what is missing.
 With --scheduler the workers of a Dask cluster make the bags; they are the same, bit for bit.
+
+With --unlabelled: pictures and folders as they come, printed as a table, as --json lines, or written with --out.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy as np
 from bag_generators import GENERATORS, bag_file, shards
 from bag_generators.errors import InputError, printable
 from bag_generators.generators.encoder import DEVICE
-from elimipl.commands import arguments
+from elimipl.commands import arguments, unlabelled
 from elimipl.data.candidates import Candidates
 from elimipl.data.tile_shards import shards_from_tiles
 from elimipl.data.tiles import bags_from_tiles, list_tiles
@@ -33,11 +35,15 @@ _SPACES = {space.id: space for space in (TISSUE7, LESION5, COLON)}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `bags` asks for."""
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="holds one folder of pictures for each class")
-    parser.add_argument("--generator", choices=GENERATORS, required=True)
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="data set to write (.safetensors, or .shards)"
+        "paths", type=Path, nargs="+", metavar="FOLDER", help="holds one folder of pictures for each class"
     )
+    parser.add_argument("--unlabelled", action="store_true", help="take any pictures and folders of them, no classes")
+    summaries = "; ".join(f"{name}: {one.summary}" for name, one in GENERATORS.items()).replace("%", "%%")
+    parser.add_argument("--generator", choices=GENERATORS, required=True, help=summaries)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--out", type=Path, metavar="FILE", help="data set to write (.safetensors, or .shards)")
+    form.add_argument("--json", action="store_true", help="print a JSON line for each unlabelled picture")
     parser.add_argument("--stain", default="none", help="stain normalisation of the pictures (none is the paper's way)")
     parser.add_argument(
         "--param", action="append", default=[], metavar="NAME=VALUE", help="any other parameter of the generator"
@@ -56,13 +62,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Build and write the data set; pictures that can't be used are named and left out (exit code 1)."""
+    chosen = {DEVICE: args.device}
+    params = {"stain": args.stain, **arguments.assignments(args.param)}
+    if args.unlabelled:
+        with _environment(chosen):
+            return unlabelled.run(args, params)
+    if args.out is None or len(args.paths) != 1:
+        raise InputError(
+            "Labelled bags are made of one folder of class folders and need a file.",
+            "Name the folder and the file after --out, or add --unlabelled.",
+        )
+    (args.folder,) = args.paths
     (shards if args.out.suffix == shards.SUFFIX else bag_file).check_out(args.out)
     label_space = _SPACES.get(args.labels)
     names, labels, space = list_tiles(args.folder, label_space)
     candidates = arguments.candidates_from(args)
     candidates.drawn_around(np.array(labels), space)  # refuses what can't be drawn before any bag is made
     began, made = time.perf_counter(), len(names)
-    chosen = {DEVICE: args.device}
     with _environment(chosen), arguments.progress_bar(args, len(names), "bags", "picture") as bar:
         wanted: dict[str, Any] = {
             "label_space": label_space,
@@ -70,8 +86,7 @@ def run(args: argparse.Namespace) -> int:
             "progress": lambda done, _total: bar.update(done - bar.n),
             "source": args.source,
             "licence": args.licence,
-            "stain": args.stain,
-            **arguments.assignments(args.param),
+            **params,
         }
         del names, labels  # of a million pictures they are a hundred megabytes
         if args.out.suffix == shards.SUFFIX or args.scheduler is not None:

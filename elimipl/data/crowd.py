@@ -130,7 +130,6 @@ def simulate(
     *,
     target_size: float | None = None,
     seed: int = 0,
-    confusion: ArrayLike | None = None,
 ) -> Crowd:
     """Let three annotators label m tiles whose true labels are `labels` (m,).
 
@@ -149,7 +148,7 @@ def simulate(
             f"Candidate sets of {target:g} labels on average don't exist with {k} classes.",
             f"Choose a size between 1 and {k - 1}.",
         )
-    impressions = _impressions(truth, _checked_confusion(confusion, label_space), seed)
+    impressions = _impressions(truth, confusion_matrix(label_space), seed)
     doubt = _solve_doubt(impressions, truth, target)
     return _answers(impressions, truth, doubt)
 
@@ -264,16 +263,3 @@ def _checked_labels(labels: ArrayLike, k: int) -> np.ndarray:
             f"Annotators can only be simulated for known labels: use 0 to {k - 1}.",
         )
     return truth.astype(np.int64)
-
-
-def _checked_confusion(confusion: ArrayLike | None, label_space: LabelSpace) -> np.ndarray:
-    if confusion is None:
-        return confusion_matrix(label_space)
-    matrix, k = np.asarray(confusion, dtype=float), len(label_space)
-    sound = matrix.shape == (k, k) and (matrix >= 0).all() and np.allclose(matrix.sum(axis=1), 1.0)
-    if not sound or not (np.diagonal(matrix) > 0).all():
-        raise InputError(
-            "The confusion matrix is not a table of chances.",
-            f"Give {k} rows of {k} numbers from 0 to 1, each with the sum 1 and something on the diagonal.",
-        )
-    return matrix

@@ -128,25 +128,6 @@ def unpack(
 
 
 @dataclass(frozen=True)
-class ArchiveSize:
-    """How much a whole set is, before it is fetched."""
-
-    archive_bytes: int
-    tiles: int
-    tile_bytes: int
-    """Of the tiles once they are unpacked."""
-
-
-def measure_whole(dataset: str, classes: Sequence[str], base_url: str = ZENODO) -> ArchiveSize:
-    """Ask the server how many tiles of `classes` a set has and what they take; costs the archive's list of files."""
-    described = describe(dataset, base_url)
-    with open_zip(RemoteFile(described.url, described.size)) as archive:
-        found = tiles_by_class(archive.infolist())
-    tiles = [tile for name in classes for tile in found.get(name, ())]
-    return ArchiveSize(described.size, len(tiles), sum(tile.member.file_size for tile in tiles))
-
-
-@dataclass(frozen=True)
 class Tile:
     """A picture in an archive, with the two names under which it will be written."""
 

@@ -7,7 +7,6 @@ environment and the certificates of the system. Nothing else: no .netrc, no cook
 from __future__ import annotations
 
 import re
-import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +18,7 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
-from urllib3.exceptions import HTTPError, InvalidHeader, NameResolutionError, NewConnectionError
-from urllib3.exceptions import TimeoutError as NoAnswerInTime
+from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from bag_generators.errors import InputError
@@ -76,19 +74,6 @@ def open_url(url: str, first: int | None = None, last: int | None = None) -> Ite
         yield _reply(response)
 
 
-class _Patience(Retry):
-    """Waits 1, 3 and 9 seconds, or as long as the server asks in a way that can be read."""
-
-    def get_backoff_time(self) -> float:
-        return 3.0 ** (len(self.history) - 1)
-
-    def parse_retry_after(self, retry_after: str) -> float:
-        try:
-            return super().parse_retry_after(retry_after)
-        except InvalidHeader:
-            return 0.0
-
-
 class _SystemCertificates(HTTPAdapter):
     """Trusts what the system trusts, beside the list that comes with requests: some networks have their own proxy."""
 
@@ -104,9 +89,10 @@ def _session(url: str) -> requests.Session:
     session.trust_env = False
     session.proxies.update(get_environ_proxies(url))
     session.max_redirects = _MOST_REDIRECTS
-    retries = _Patience(
-        _TRIES_AGAIN, connect=0, other=0, status_forcelist=_BUSY, retry_after_max=_LONGEST_PAUSE, raise_on_status=False
-    )
+    retries = Retry(
+        _TRIES_AGAIN, connect=0, other=0, status_forcelist=_BUSY, backoff_factor=3, retry_after_max=_LONGEST_PAUSE,
+        raise_on_status=False,
+    )  # fmt: skip
     session.mount("http://", HTTPAdapter(max_retries=retries))
     session.mount("https://", _SystemCertificates(max_retries=retries))
     return session
@@ -143,35 +129,13 @@ def _refused(url: str, status: int) -> InputError:
     host = urlsplit(url).netloc
     if status in {404, 410}:
         return InputError(f"{host} has no file at {url}.", "Check the name, or look whether the data has moved.")
-    if status == 429:
-        return InputError(f"{host} has had too many requests from here.", "Wait some minutes and try again.")
-    if status >= 500:
-        return InputError(f"{host} has a problem of its own (status {status}).", "Try again later.")
-    return InputError(f"{host} refuses the request (status {status}).", "Check the address and your rights.")
+    return InputError(f"{host} refuses the request (status {status}).", "Check the address, or try again later.")
 
 
-def _no_answer(url: str, error: Exception) -> InputError:
-    host, causes = urlsplit(url).netloc, list(_causes(error))
-    if isinstance(error, requests.TooManyRedirects):
-        return InputError(f"{host} sends us from address to address.", "Try again later.")
-    if isinstance(error, requests.exceptions.InvalidSchema | requests.exceptions.InvalidURL):
-        return InputError(f"{host} can't be asked: the address is no web address.", "Check the address.")
-    if any(isinstance(cause, socket.gaierror | NameResolutionError) for cause in causes):
-        return InputError(f"The address of {host} was not found.", "Check your connection to the internet.")
-    if any(isinstance(cause, NoAnswerInTime) and not isinstance(cause, NewConnectionError) for cause in causes):
-        return InputError(f"{host} did not answer in time.", "Check your connection and try again.")
-    for cause in causes:
-        if isinstance(cause, ssl.SSLError):
-            return InputError(
-                f"The connection to {host} is not safe ({cause.reason or cause}).",
-                "Check the date of this machine and its certificates.",
-            )
-    return InputError(f"{host} can't be reached ({causes[-1]}).", "Check your connection to the internet.")
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and what is wrapped in it: requests wraps urllib3, which wraps the system's own."""
-    while error is not None:
-        yield error
-        inner = [getattr(error, "reason", None), *error.args, error.__cause__]
-        error = next((item for item in inner if isinstance(item, BaseException)), None)
+def _no_answer(url: str, error: BaseException) -> InputError:
+    while error.args and isinstance(error.args[0], BaseException):  # requests wraps urllib3, which wraps the system
+        error = error.args[0]
+    reason = str(getattr(error, "reason", None) or error).rpartition("): ")[2]  # without the object that says it
+    return InputError(
+        f"{urlsplit(url).netloc} can't be reached ({reason}).", "Check the address and your connection, then try again."
+    )

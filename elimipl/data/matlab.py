@@ -9,26 +9,26 @@ column, which nothing needs and which is not read.
 from __future__ import annotations
 
 import io
-import zlib
 from pathlib import Path
-from typing import Any
+from threading import Lock
 
 import numpy as np
 from scipy.io import loadmat
-from scipy.io.matlab import MatReadError
 
 from bag_generators.errors import InputError
-from elimipl.data.mat5 import DamagedError, TooLargeError, is_version_5, read_variable
+from bag_generators.formats import LEAST_MAT_BYTES, MOST_MAT_BYTES, MOST_MAT_GROWTH
+from bag_generators.pool import ProcessDiedError, Standby, limited
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 
 Split = tuple[np.ndarray, np.ndarray]
 """Bag numbers to train on and to test on, counted from 0."""
 MOST_CLASSES = 10_000
+_MOST_SECONDS = 600.0
 
 
-def load_bags(path: str | Path, label_space: LabelSpace | None = None) -> BagDataset:
-    """The bags of one `.mat` file. Without `label_space` the classes are called 1, 2, …, up to the largest seen."""
+def load_bags(path: str | Path) -> BagDataset:
+    """The bags of one `.mat` file. The classes are called 1, 2, …, up to the largest seen."""
     path = Path(path)
     cells = _variable(path, "data")
     if cells.dtype != object or cells.ndim != 2 or cells.shape[1] not in (3, 4) or len(cells) == 0:
@@ -44,12 +44,7 @@ def load_bags(path: str | Path, label_space: LabelSpace | None = None) -> BagDat
             raise InputError(f"Bag {i + 1} in “{path}” has {len(truth)} true labels.", "Check the third column.")
     labels = np.concatenate(truths)
     largest = max(int(classes.max()) for classes in (*sets, labels)) + 1
-    space = label_space or _counted_classes(path, largest)
-    if largest > len(space):
-        raise InputError(
-            f"“{path}” has a class {largest}, but “{space.id}” has {len(space)} classes.",
-            "Choose the label space that belongs to the file.",
-        )
+    space = LabelSpace.of([str(number) for number in range(1, largest + 1)], id="matlab", source=path.name)
     matrix = np.zeros((len(bags), len(space)), dtype=bool)
     for row, candidates in zip(matrix, sets, strict=True):
         row[candidates] = True
@@ -76,15 +71,29 @@ def load_splits(folder: str | Path, bags: int) -> list[Split]:
 
 
 def _variable(path: Path, name: str) -> np.ndarray:
-    """One variable of a MATLAB file, without running or trusting anything in it."""
+    """One variable of a MATLAB file, read by another process: SciPy follows lengths in a damaged file anywhere."""
     try:
-        content = path.read_bytes()
-        if _is_version_7_3(content):
+        with _asking:
+            value: np.ndarray | None = _reader.ask((str(path), name))
+    except ProcessDiedError:
+        raise InputError(f"“{path}” is not a whole MATLAB file.", "Copy or download it again.") from None
+    if value is None:
+        raise InputError(f"“{path}” has no variable “{name}”.", "Choose another file.")
+    return value
+
+
+def read_variable(task: tuple[str, str]) -> np.ndarray | None:
+    """The variable of that name in the file of that name, for the reading process; None where there is none."""
+    path, name = task
+    try:
+        content = Path(path).read_bytes()
+        if content[124:128] in (b"\x00\x02IM", b"\x02\x00MI"):
             raise InputError(
                 f"“{path}” is a MATLAB file of version 7.3, which is not read here.",
                 "Open it in MATLAB or Octave and save it again with the option -v7.",
             )
-        value = read_variable(content, name) if is_version_5(content) else _version_4(content).get(name)
+        with limited(_MOST_SECONDS, min(MOST_MAT_BYTES, LEAST_MAT_BYTES + MOST_MAT_GROWTH * len(content))):
+            return loadmat(io.BytesIO(content), variable_names=[name]).get(name)
     except FileNotFoundError:
         raise InputError(f"There is no file “{path}”.", "Check the name.") from None
     except IsADirectoryError:
@@ -93,30 +102,15 @@ def _variable(path: Path, name: str) -> np.ndarray:
         raise InputError(f"“{path}” may not be read.", "Check the rights of the file.") from None
     except InputError:
         raise
-    except TooLargeError as error:
+    except MemoryError:
         raise InputError(
-            f"“{path}” unpacks to {error}, far more than its size.", "Save it again without compression (-v6)."
+            f"“{path}” unpacks to far more than its size.", "Save it again without compression (-v6)."
         ) from None
-    except (DamagedError, zlib.error, OSError, MemoryError):
+    except Exception:  # SciPy has no one error for a damaged file
         raise InputError(f"“{path}” is not a whole MATLAB file.", "Copy or download it again.") from None
-    if value is None:
-        raise InputError(f"“{path}” has no variable “{name}”.", "Choose another file.")
-    return np.asarray(value)
 
 
-def _is_version_7_3(content: bytes) -> bool:
-    return content[124:128] in (b"\x00\x02IM", b"\x02\x00MI")
-
-
-def _version_4(content: bytes) -> dict[str, Any]:
-    """Old files of plain tables, which some tools still write; SciPy reads them without compiled code."""
-    if 0 not in content[:4]:
-        raise DamagedError("no MATLAB file")
-    try:
-        return dict(loadmat(io.BytesIO(content)))
-    except (MatReadError, OSError, ValueError, TypeError, LookupError, EOFError, NotImplementedError, OverflowError):
-        # SciPy has no one error for a damaged file
-        raise DamagedError("no whole MATLAB file") from None
+_reader, _asking = Standby(read_variable), Lock()
 
 
 def _numbers(path: Path, bag: int, what: str, cell: object) -> np.ndarray:
@@ -148,7 +142,3 @@ def _bag_numbers(path: Path, name: str, bags: int) -> np.ndarray:
             f"It has to name bags from 1 to {bags}, each at most once.",
         )
     return values.astype(np.int64) - 1
-
-
-def _counted_classes(path: Path, count: int) -> LabelSpace:
-    return LabelSpace.of([str(number) for number in range(1, count + 1)], id="matlab", source=path.name)

@@ -10,13 +10,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bag_generators import Bag, InputError, TissueImage, generate, generate_many, shards
+from bag_generators.assets import program_version
 from bag_generators.bag_file import plain_json
 from bag_generators.mapped_rows import MappedRows
 from bag_generators.parallel import Progress, crashed
@@ -115,7 +115,7 @@ class _Plan:
     def of(cls, folder: Path, out: Path, generator: str, params: dict[str, Any]) -> _Plan:
         """A blank picture tells whether the generator and its parameters are right, and what its bags are like."""
         blank = generate(generator, TissueImage.from_array(np.full((64, 64, 3), 255, np.uint8)), **params)
-        described = {"generator": generator, "params": plain_json(blank.params), "version": _version()}
+        described = {"generator": generator, "params": plain_json(blank.params), "version": program_version()}
         return cls(folder, out, generator, params, blank.features.shape[1], described)
 
     def keys(self, names: list[str]) -> np.ndarray:
@@ -245,10 +245,3 @@ def _made_on_cluster(
             if not halves:
                 return
             parts = halves
-
-
-def _version() -> str:
-    try:
-        return version("elimipl-pathology")
-    except PackageNotFoundError:
-        return "unknown"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import shapely
 from jinja2 import Environment, StrictUndefined
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 from scipy import ndimage
 
 from bag_generators.polygons import trace
@@ -98,7 +98,7 @@ def geojson(slide_map: SlideMap) -> dict[str, Any]:
                     "properties": {
                         "objectType": "annotation",
                         "name": name,
-                        "classification": {"name": name, "color": _rgb(colour)},
+                        "classification": {"name": name, "color": ImageColor.getrgb(colour)},
                         "measurements": {"area mm²": areas[name], "share of tissue": shares[name]},
                     },
                 }
@@ -160,7 +160,7 @@ def picture_png(slide_map: SlideMap, thumbnail: np.ndarray) -> bytes:
             (slide_map.grid.y_edges, height, slide_map.about.height),
         )
     )
-    colours = np.array([_rgb(colour) for colour in slide_map.label_space.colours], np.uint16)
+    colours = np.array([ImageColor.getrgb(colour) for colour in slide_map.label_space.colours], np.uint16)
     classes = slide_map.classes[rows][:, columns]
     tinted = ((thumbnail + colours[classes]) // 2).astype(np.uint8)
     picture = Image.fromarray(np.where((classes >= 0)[:, :, None], tinted, thumbnail))
@@ -194,7 +194,3 @@ def report_html(slide_map: SlideMap, picture: bytes) -> str:
         picture="data:image/png;base64," + base64.b64encode(picture).decode("ascii"),
         provenance=json.dumps(facts, indent=2, ensure_ascii=False),
     )
-
-
-def _rgb(colour: str) -> list[int]:
-    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]

@@ -7,13 +7,13 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 from bag_generators import GENERATORS, InputError, TissueImage, generate
+from bag_generators.assets import program_version
 from bag_generators.generator import Generator, Recipe
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.registry import recipe_of, register_again
@@ -88,7 +88,12 @@ def map_slide(
     if not grid.is_tissue.any():
         raise InputError(f"No tissue was found on the slide “{slide.name}”.", "Check the slide and its scale.")
     store = RowStore(folder / STORE)
-    plan = {**about.plan(), "card": card.fingerprint, "version": _version(), "fields": [layout.side, layout.step]}
+    plan = {
+        **about.plan(),
+        "card": card.fingerprint,
+        "version": program_version(),
+        "fields": [layout.side, layout.step],
+    }
     store.begin(plan, json.dumps(plan, ensure_ascii=False, indent=1).encode(), resume)
 
     rows = range(layout.count(grid.rows))
@@ -214,10 +219,3 @@ def _generator(name: str) -> Generator:
     if name not in GENERATORS:
         raise InputError(f"There is no generator called {name!r}.", "Choose another model.")
     return GENERATORS[name]
-
-
-def _version() -> str:
-    try:
-        return version("elimipl-pathology")
-    except PackageNotFoundError:
-        return "unknown"

@@ -22,8 +22,8 @@ def areas(parts: BagParts, orders: np.ndarray, column: int) -> np.ndarray:
     return np.asarray(curves(parts, orders, column).mean(axis=1))
 
 
-def interval(values: np.ndarray, rng: np.random.Generator, draws: int = 1000) -> tuple[float, float]:
+def interval(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
     """95 % confidence interval of the mean by drawing the values again with replacement (percentile bootstrap)."""
-    means = values[rng.integers(0, len(values), (draws, len(values)))].mean(axis=1)
+    means = values[rng.integers(0, len(values), (1000, len(values)))].mean(axis=1)
     low, high = np.quantile(means, (0.025, 0.975))
     return float(low), float(high)

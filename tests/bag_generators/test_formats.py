@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from bag_generators import InputError, formats, load
-from bag_generators.__main__ import main
 from bag_generators.formats import FORMATS, PictureFormat, format_of
+from elimipl.commands import main
 from elimipl.data.tiles import find_tiles
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +54,7 @@ def test_a_new_format_is_one_entry(monkeypatch, tmp_path, capsys):
     assert formats.in_words().endswith("WebP or GIF")
     assert ".gif" in formats.extensions()  # what the upload widgets and the commands go by
     assert len(find_tiles(tmp_path)[0]) == 2
-    assert main([str(tmp_path), "--json"]) == 0
+    assert main(["bags", "--unlabelled", str(tmp_path), "--generator", "sbn", "--json"]) == 0
     assert capsys.readouterr().out.count('"features"') == 2
 
 

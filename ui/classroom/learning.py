@@ -86,9 +86,9 @@ def make_task(
     )
 
 
-def class_bags(task: Task, tell: Told = lambda share: True, copies: int | None = None) -> BagDataset:
+def class_bags(task: Task, tell: Told = lambda share: True) -> BagDataset:
     """Bags of the pictures and of their copies, a group for each picture, with the class's candidate sets."""
-    copies = copies_of(len(task.facts)) if copies is None else copies
+    copies = copies_of(len(task.facts))
     rng = np.random.default_rng(0)
     features, names, params = [], [], {}
     for done, (facts, png) in enumerate(zip(task.facts, task.pngs, strict=True)):

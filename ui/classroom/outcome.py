@@ -42,12 +42,11 @@ class Outcome(Record):
     learned: tuple[Learned, ...]
     seconds: float
 
-    def mean(self, method: str, arm: str, of: str = "held_out") -> float | None:
+    def mean(self, method: str, arm: str) -> float | None:
         """Mean over the seeds; None where it was not measured."""
         for fit in self.fits:
-            numbers: tuple[float, ...] = getattr(fit, of)
-            if (fit.method, fit.arm) == (method, arm) and numbers:
-                return sum(numbers) / len(numbers)
+            if (fit.method, fit.arm) == (method, arm) and fit.held_out:
+                return sum(fit.held_out) / len(fit.held_out)
         return None
 
 

@@ -61,11 +61,11 @@ class Tally:
                 shares[label] = self.named[known == label].sum(axis=0) / answers
         return shares
 
-    def confusions(self, truths: Sequence[int | None], most: int = 3) -> list[tuple[int, int, float]]:
-        """The commonest mistakes: true label, other label, share of the answers that name it; the largest first."""
+    def confusions(self, truths: Sequence[int | None]) -> list[tuple[int, int, float]]:
+        """The three commonest mistakes: true label, other label, share of the answers that name it."""
         shares = np.nan_to_num(self.taken_for(truths))
         np.fill_diagonal(shares, 0.0)
-        order = np.argsort(-shares, axis=None, kind="stable")[:most]
+        order = np.argsort(-shares, axis=None, kind="stable")[:3]
         pairs = [(int(at // len(shares)), int(at % len(shares))) for at in order]
         return [(true, other, float(shares[true, other])) for true, other in pairs if shares[true, other] > 0]
 

@@ -17,6 +17,7 @@ from elimipl.model.losses import (
     mapping_loss,
 )
 
+LONG_STEP = 2.0
 STEP_SIZE = 0.6
 PARTS = ("mapping", "sparsity", "inhibition")
 
@@ -44,7 +45,6 @@ def walk(
     factors: Sequence[tuple[float, float, float]],
     sparsity: str,
     steps: int,
-    long_step: float = 2.0,
 ) -> Walks:
     """Descend from the energies `start` (k,) with an even belief; `factors` weigh mapping, sparsity and inhibition."""
     m = len(factors)
@@ -56,7 +56,7 @@ def walk(
     for _ in range(steps + 1):
         pull = (torch.stack(gradients(energies, s, w, sparsity)) * scale).sum(0)
         at.append(energies.softmax(1).numpy())
-        ahead.append((energies - long_step * pull).softmax(1).numpy())
+        ahead.append((energies - LONG_STEP * pull).softmax(1).numpy())
         losses.append(np.array([_values(one[None], s[:1], w[:1], sparsity) for one in energies.log_softmax(1)]))
         energies = energies - STEP_SIZE * pull
     return Walks(*(np.stack(part, axis=1) for part in (at, ahead, losses)))

@@ -94,11 +94,6 @@ def show_slider(key: str, label: str, low: int, high: int, start: int, **look: A
     return number(key, label, low, high, start).shown_by(st.slider, low, high, **look)
 
 
-def show_number(key: str, label: str, low: int, high: int, start: int, **look: Any) -> int:
-    """A number to type."""
-    return number(key, label, low, high, start).shown_by(st.number_input, low, high, **look)
-
-
 def show_choice(
     key: str, label: str, options: Sequence[T], start: T, title: Callable[[T], str] = str, shape: Shape = "buttons",
     **look: Any,

@@ -147,9 +147,9 @@ class Jobs(Generic[Result]):
             self._jobs = [pair for pair in self._jobs if pair not in too_many]
         return job
 
-    def forget(self, visitor: str, job: Job[Result] | None = None) -> None:
-        """Stop and drop a job of a visitor, or all of them."""
-        mine = [one for one in self.of(visitor) if job in (None, one)]
+    def forget(self, visitor: str) -> None:
+        """Stop and drop all jobs of a visitor."""
+        mine = self.of(visitor)
         for one in mine:
             one.stop()
         with self._lock:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from bag_generators import InputError
-from ui.frame.route import address_of, answer_at
+from ui.frame.route import address_of
 
 TILE = 256  # px
 QUALITY = 85
@@ -22,9 +22,8 @@ MOST_SERVED = 64
 """Slides that pages have open; the one that was opened first makes room."""
 MOST_BYTES = 64 * 2**20
 """Of all tiles that are kept."""
-PLACES = "{key}/{level}/{column}_{row}.jpg"
-"""Below the route. The numbers stay texts: a route that reads them raises for more digits than Python takes."""
 _ROUTE = "slide-tiles"
+"""As in app.py. The numbers of the route stay texts: one that reads them raises for more digits than Python takes."""
 
 
 class Pixels(Protocol):
@@ -118,9 +117,10 @@ class TileServer:
 
 
 _server = TileServer()
+answer = _server.answer
+"""What app.py has answer requests for tiles."""
 
 
 def serve_tiles(visitor: str, pixels: Pixels) -> str:
     """Where the tiles of a slide lie, for one visitor: add “/level/column_row.jpg”."""
-    answer_at(f"{_ROUTE}/{PLACES}", _server.answer)
     return address_of(f"{_ROUTE}/{_server.serve(visitor, pixels)}")

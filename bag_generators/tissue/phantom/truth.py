@@ -8,15 +8,15 @@ from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 
 
-def instance_truth(bag: Bag, truth: np.ndarray, threshold: float = 0.5) -> np.ndarray:
-    """Which instances carry the class, (n,) bool: those of whose region `truth` covers at least `threshold`.
+def instance_truth(bag: Bag, truth: np.ndarray) -> np.ndarray:
+    """Which instances carry the class, (n,) bool: those of whose region `truth` covers at least half.
 
     Regions can be larger than the structure they hold (a row is as wide as the picture), so the most covered
     instance always counts, however small its share: a bag of class c has at least one instance of class c, as
     multi-instance learning assumes. Only if `truth` (H, W) touches no region at all does no instance count.
     """
     shares = instance_shares(bag, truth)
-    return (shares >= min(threshold, shares.max())) & (shares > 0)
+    return (shares >= min(0.5, shares.max())) & (shares > 0)
 
 
 def instance_shares(bag: Bag, truth: np.ndarray) -> np.ndarray:

@@ -53,20 +53,20 @@ def test_a_thumbnail_shows_the_whole_slide_and_is_read_once(slide_file):
     assert slide.thumbnail(5000).shape == (896, 1120, 3)  # never enlarged
 
 
-def test_only_tissue_tiles_are_walked(slide_file):
-    tiles = list(open_slide(slide_file).tiles(CELL, 0.5))
-    assert [(tile.column, tile.row) for tile in tiles] == [(c, r) for r in (1, 2) for c in (1, 2, 3)]
-    assert {(tile.x, tile.y) for tile in tiles} == {(CELL * c, CELL * r) for r in (1, 2) for c in (1, 2, 3)}
-    assert all(tile.pixels.shape == (CELL, CELL, 3) for tile in tiles)
-    assert len(list(open_slide(slide_file).tiles(CELL, 0.5, tissue_only=False))) == 20
+def test_only_tiles_with_tissue_count(slide_file):
+    slide = open_slide(slide_file)
+    grid = slide.tissue(CELL, 0.5)
+    assert grid.is_tissue.size == 20
+    assert np.argwhere(grid.is_tissue).tolist() == [[r, c] for r in (1, 2) for c in (1, 2, 3)]
+    assert grid.corner(2, 3) == (CELL * 3, CELL * 2)
+    assert slide.region(*grid.corner(2, 3), CELL, 0.5).shape == (CELL, CELL, 3)
 
 
 def test_tiles_at_the_far_edges_lie_inside(tmp_path, phantom_slide):
     phantom_slide.write(tmp_path / "cut.tif", crop=(800, 600))
-    tiles = list(open_slide(tmp_path / "cut.tif").tiles(CELL, 0.5, tissue_only=False))
-    assert len(tiles) == 4 * 3
-    assert max(tile.x for tile in tiles) == 800 - CELL
-    assert max(tile.y for tile in tiles) == 600 - CELL
+    grid = open_slide(tmp_path / "cut.tif").tissue(CELL, 0.5)
+    assert grid.is_tissue.shape == (3, 4)
+    assert grid.corner(2, 3) == (800 - CELL, 600 - CELL)
 
 
 @pytest.mark.parametrize("name", ["picture.png", "picture.jpg", "picture.tif"])

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bag_generators.__main__ import main as make_bags
 from elimipl.dataset import BagDataset
 from tests.elimipl.commands.command_line import QUICK, is_one_sentence_or_two, run
 
@@ -55,7 +54,7 @@ def test_bags_refuses_before_the_first_picture(wrong, tiles, tmp_path, monkeypat
 
 def test_bags_that_nobody_labelled_are_not_trained_on(tiles, tmp_path, capsys):
     out = tmp_path / "unlabelled.safetensors"
-    assert make_bags([str(tiles), "--generator", "row", "--out", str(out)]) == 0
+    assert run("bags", "--unlabelled", tiles, "--generator", "row", "--out", out) == 0
     capsys.readouterr()
     assert run("train", out, "--out", tmp_path, *QUICK) == 2
     assert "Nobody has labelled the bags" in capsys.readouterr().err

@@ -6,7 +6,6 @@ from scipy.io import savemat
 
 from bag_generators.errors import InputError
 from elimipl.data.matlab import load_bags, load_splits
-from elimipl.labels import LESION5
 
 BAGS = [np.arange(6.0).reshape(2, 3), np.ones((1, 3)), np.full((4, 3), 7.0)]
 SETS = [[1, 2], [3], [2, 3]]
@@ -42,13 +41,6 @@ def test_bags_whose_candidates_miss_the_true_label_are_loaded_counted_and_named(
     assert [dataset.names[i] for i in dataset.truth_outside] == ["row 2", "row 3"]
 
 
-def test_a_given_label_space_names_the_classes(tmp_path):
-    savemat(tmp_path / "set.mat", {"data": cell_array()})
-    dataset = load_bags(tmp_path / "set.mat", LESION5)
-    assert dataset.candidates.shape == (3, 5)
-    assert dataset.label_space is LESION5
-
-
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -56,11 +48,9 @@ def test_a_given_label_space_names_the_classes(tmp_path):
         ({"data": np.ones((4, 3))}, "not a cell array"),
         ({"data": cell_array(2 + 3)}, "not a cell array of 3 or 4 columns"),
         ({"data": cell_array(truths=[2, [3, 3], 2])}, "Bag 2 .* has 2 true labels"),
-        ({"data": cell_array(truths=[2, 9, 2])}, "class 9, but “lesion5” has 5"),
         ({"data": cell_array(sets=[[0, 2], [3], [2, 3]])}, "candidate labels of bag 1 .* not class numbers"),
         ({"data": cell_array(sets=[[1.5, 2], [3], [2, 3]])}, "not class numbers"),
         ({"data": cell_array(sets=[[], [3], [2, 3]])}, "not a table of numbers"),
-        ({"data": cell_array(sets=[[1, 2], [3], [2, 9]])}, "class 9, but “lesion5” has 5"),
         ({"data": cell_array(bags=[BAGS[0], np.ones((1, 4)), BAGS[2]])}, r"Bag 1 has the shape \(1, 4\)"),
         ({"data": cell_array(bags=[BAGS[0], np.full((1, 3), np.nan), BAGS[2]])}, "not finite"),
     ],
@@ -68,7 +58,7 @@ def test_a_given_label_space_names_the_classes(tmp_path):
 def test_other_contents_are_refused(tmp_path, content, sentence):
     savemat(tmp_path / "set.mat", content)
     with pytest.raises(InputError, match=sentence):
-        load_bags(tmp_path / "set.mat", LESION5)
+        load_bags(tmp_path / "set.mat")
 
 
 def test_version_7_3_is_answered_with_the_way_out(tmp_path):

@@ -10,8 +10,9 @@ import pytest
 from PIL import Image
 from starlette.routing import Router
 
-from ui.frame.route import add_route
-from ui.slide.tiles import PLACES, TILE, TileServer, levels
+from ui.frame.route import answered_by
+from ui.slide import tiles
+from ui.slide.tiles import TILE, TileServer, levels
 
 
 @dataclass
@@ -114,11 +115,10 @@ def get(router: Router, path: str, host: str = "localhost:8501") -> tuple[int, d
 def served(monkeypatch):
     """A router with the route, and the key of a slide."""
     monkeypatch.setattr("streamlit.config.get_option", {"server.allowedHosts": ["localhost"]}.get)
-    server, router = TileServer(), Router()
-    for _ in range(2):
-        add_route(router, f"tiles/{PLACES}", server.answer)
-    assert len(router.routes) == 1
-    return router, server.serve("me", Gradient())
+    server = TileServer()
+    monkeypatch.setattr(tiles, "answer", server.answer)
+    route = answered_by("ui.slide.tiles", "tiles/{key}/{level}/{column}_{row}.jpg")
+    return Router([route]), server.serve("me", Gradient())
 
 
 def test_a_tile_is_answered_with_headers_that_keep_it_here(served):

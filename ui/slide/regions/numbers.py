@@ -27,11 +27,6 @@ class RegionNumbers:
     auroc_class: float | None
     """Of the probability of the region's most frequent class: do cells inside have more of it than those outside?"""
 
-    @property
-    def main_class(self) -> str | None:
-        """The most frequent class."""
-        return next(iter(self.class_shares), None)
-
 
 def area_mm2(area: Any, microns_per_pixel: float | None) -> float | None:
     """Square millimetres of an area given in pixels."""

@@ -48,7 +48,7 @@ def test_what_was_left_out_counts_for_nothing(grid):
 
 def test_auroc_is_that_of_cells_inside_against_outside(grid):
     tumour = measure(shapely.box(200, 0, 500, 400), 0.5, grid)
-    assert (tumour.main_class, tumour.auroc_attention, tumour.auroc_class) == (TISSUE7.names[6], 1.0, 1.0)
+    assert (next(iter(tumour.class_shares)), tumour.auroc_attention, tumour.auroc_class) == (TISSUE7.names[6], 1.0, 1.0)
     column = measure(shapely.box(200, 0, 300, 400), 0.5, grid)  # 4 of 12 cells with equal scores
     assert column.auroc_class == pytest.approx((7 + 8 / 2) / 15)
     assert measure(shapely.box(0, 0, 200, 400), 0.5, grid).auroc_attention == 0

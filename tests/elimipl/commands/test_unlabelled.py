@@ -1,4 +1,4 @@
-"""`python -m bag_generators`: its three forms of output and its exit codes."""
+"""`elimipl bags --unlabelled`: its three forms of output and its exit codes."""
 
 import json
 import os
@@ -10,12 +10,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from bag_generators import __main__ as former
 from bag_generators import bag_file
-from bag_generators.__main__ import main
 from bag_generators.image import load
 from bag_generators.registry import GENERATORS, generate
+from elimipl import commands
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def main(arguments):
+    generator = [] if "--generator" in arguments else ["--generator", "sbn"]
+    return commands.main(["bags", "--unlabelled", *arguments, *generator])
 
 
 @pytest.fixture
@@ -127,16 +133,20 @@ def test_out_replaces_a_file_whole_or_not_at_all(folder, monkeypatch, capsys):
     assert [file.name for file in folder.iterdir() if "tmp" in file.name] == []
 
 
-def test_list_names_the_generators(capsys):
-    assert main(["--list"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(GENERATORS)
+def test_the_former_command_says_what_to_type(capsys):
+    assert former.main() == 2
+    assert "type “elimipl bags --unlabelled PATH" in capsys.readouterr().err
+
+
+def test_labelled_bags_need_one_folder_and_a_file(folder, capsys):
+    for given in ([str(folder)], [str(folder), str(folder), "--out", str(folder / "bags.safetensors")]):
+        assert commands.main(["bags", *given, "--generator", "row"]) == 2
+        assert "or add --unlabelled." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "No picture was given. Name at least one"),
-        (["{folder}/b.png", "--generator", "rows"], "There is no generator called 'rows'. Choose one of 'row', "),
         (["{folder}/b.png", "--workers", "0"], "0 workers can't do anything. Ask for at least 1."),
         (["{folder}/empty"], "empty”. Name another folder."),
         (["{folder}/b.png", "--out", "{folder}/nowhere/bags.safetensors"], "there is no folder"),
@@ -156,7 +166,9 @@ def test_wrong_usage_is_one_sentence_and_code_2(folder, arguments, words, capsys
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["b.png", "--json", "--out", "bags.safetensors"], "--out: not allowed with argument --json"),
+        ([], "he following arguments are required: FOLDER"),
+        (["b.png", "--generator", "rows"], "invalid choice: 'rows'"),
+        (["b.png", "--json", "--out", "bags.safetensors"], "not allowed with argument"),
         (["b.png", "--workers", "many"], "invalid int value"),
         (["b.png", "--colour", "red"], "nrecognized arguments"),
     ],
@@ -168,7 +180,7 @@ def test_options_that_can_not_be_are_one_sentence(arguments, words, capsys):
     assert words in said
     assert "usage" not in said
     assert said.count("\n") == 1
-    assert said.endswith("Run “python -m bag_generators --help” to see what can be given.\n")
+    assert said.endswith("Run “python -m elimipl bags --help” to see what can be given.\n")
 
 
 def test_a_name_that_is_not_utf8_costs_nothing(folder, capsys):
@@ -181,7 +193,8 @@ def test_a_name_that_is_not_utf8_costs_nothing(folder, capsys):
 
 
 def test_as_a_command_with_workers_and_a_reader_that_leaves(folder):
-    command = [sys.executable, "-m", "bag_generators", str(folder), "--workers", "2", "--json"]
+    command = [sys.executable, "-m", "elimipl", "bags", "--unlabelled", str(folder), "--workers", "2", "--json"]
+    command += ["--generator", "sbn"]
     whole = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert [Path(json.loads(line)["file"]).name for line in whole.stdout.splitlines()] == ["a.JPG", "b.png", "c.tif"]
     assert "3/3" in whole.stderr

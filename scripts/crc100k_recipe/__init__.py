@@ -1,1 +1,0 @@
-"""The steps of `make crc100k`, and what they cost."""
