@@ -15,6 +15,8 @@ from ui.frame.page import show_error
 from ui.train.trained import choose_trained, trained_models
 
 DEFAULT_GENERATOR = "deep"
+DIGITS = 12
+"""Of the sha256 of the weights in a link."""
 _READS_DRAWINGS = "reads_drawings"
 
 
@@ -74,6 +76,19 @@ def choose_model(generator: str) -> Predictor | None:
     except InputError as error:
         show_error(error)
         return None
+
+
+def follow_weights(card: Card) -> None:
+    """Let the address name the weights that answer, and say so where a link was made with others."""
+    digest = card.sha256[:DIGITS]
+    address.look_at(
+        "weights",
+        texts.WEIGHTS_LABEL,
+        lambda asked: asked == [digest],
+        texts.other_weights(escape(card.id)),
+        f"“{digest}”",
+    )
+    address.hold("weights", [digest])
 
 
 def _shipped() -> tuple[tuple[Card, ...], tuple[InputError, ...]]:

@@ -38,7 +38,7 @@ def choose_space(key: str, spaces: Mapping[str, LabelSpace]) -> str:
         key,
         next((space for space in FIRST_SPACES if space in spaces), list(spaces)[-1]),
         title,
-        gone={old: texts.succeeded_by(title(new)) for old, new in SUCCESSORS.items()},
+        gone={old: texts.succeeded_by(title(new)) for old, new in (SUCCESSORS | texts.OLD_SPACE_TITLES).items()},
         help=texts.SPACE_HELP,
     )
 
