@@ -176,5 +176,5 @@ def test_a_model_with_limits_says_whether_they_hold_and_gives_no_answer_where_no
     (row,) = classify_files([("flat.png", flat.getvalue())], Predictor.load("tissue7-row-elimipl"), lambda _done: None)
     assert (row.in_scope, row.trusted, row.declined) == (False, False, True)
     table = batch_table([row], TISSUE7)
-    assert table["answer"][0] == f"no answer ({row.label})"
+    assert table["answer"][0] == f"{row.headline.lower()} ({row.label})"
     assert "A typical pixel differs from its neighbours by 0 grey levels" in table["why"][0]

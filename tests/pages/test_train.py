@@ -70,7 +70,8 @@ def test_a_run_ends_in_curves_weights_and_a_model_for_the_explore_page(page):
         page.switch_page(other).run()
         assert "This model has learned from drawn phantoms only." in told(page), other
     page.selectbox(key="sample").set_value("restained-crypt").run()
-    assert "No answer" in [item.value for item in page.subheader]  # real tissue is never in the scope of drawings
+    # Real tissue is never in the scope of drawings.
+    assert "None of these classes" in [item.value for item in page.subheader]
     assert any("drawn phantoms only" in item.value for item in page.markdown)
     page.selectbox(key="sample").set_value("phantom-tum").run()
     assert not page.exception

@@ -32,7 +32,7 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
     labels, index = analysis.labels, shown.index
     words = sentences.in_words(labels, index)
     if answer.declined:
-        st.subheader(texts.NO_ANSWER, anchor=False)
+        st.subheader(answer.headline, anchor=False)
         failed = [one.reason for one in answer.checks if not one.passed]
         reasons = "\n".join(f"- {escape(reason)}" for reason in failed)
         st.markdown(f"{reasons}\n\n{sentences.would_say(escape(words), answer.probability)}")

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import cv2
@@ -43,12 +44,12 @@ def show_gallery(groups: Mapping[str, list[Thumbnail]], folded: str) -> None:
     for heading, members in groups.items():
         if not members:
             continue
-        if heading == folded:
-            place = st.expander(heading, expanded=any(item.shown for item in members))
-        else:
-            st.caption(heading)
-            place = st.container()
-        with place, st.container(horizontal=True, gap="xxsmall"):
+        with ExitStack() as place:
+            if heading == folded:
+                place.enter_context(st.expander(heading, expanded=any(item.shown for item in members)))
+            else:
+                st.caption(heading)
+            place.enter_context(st.container(horizontal=True, gap="xxsmall"))
             for item in members:
                 st.button(item.title, key=f"thumb-{item.name}", on_click=item.use, help=item.title)
 

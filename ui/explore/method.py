@@ -4,6 +4,7 @@ import streamlit as st
 
 from bag_generators import GENERATORS, InputError
 from elimipl.cards.card import Card
+from elimipl.cards.wording import all_sentences
 from elimipl.data.pictures import PHANTOMS
 from elimipl.predictor import Predictor
 from elimipl.scope import DRAWINGS_ONLY
@@ -61,7 +62,7 @@ def choose_model(generator: str) -> Predictor | None:
     st.subheader(texts.MODEL_HEADING, divider="gray")
     trained = choose_trained(generator)
     if trained is not None:
-        st.caption(_measured(trained.card))
+        _show_measured(trained.card)
         return trained
     cards, problems = _shipped()
     for problem in problems:
@@ -111,14 +112,14 @@ def _choose_card(cards: list[Card]) -> Card:
         help=texts.METHOD_HELP,
     )
     card = methods[method]
-    st.caption(_measured(card))
+    _show_measured(card)
     return card
 
 
-def _measured(card: Card) -> str:
+def _show_measured(card: Card) -> None:
+    """How well the model does, and behind a click everything that was measured of it and on what."""
+    first, *more = all_sentences(card)
     drawings = f"{DRAWINGS_ONLY} " if card.pictures == PHANTOMS else ""
-    accuracy = card.accuracy
-    if accuracy is None:
-        return f"{drawings}{texts.NO_ACCURACY}"
-    spread = f" ± {accuracy.std:.3f}" if accuracy.std is not None else ""
-    return f"{drawings}Accuracy {accuracy.value:.3f}{spread} (n = {accuracy.n}, {escape(accuracy.split)})."
+    st.caption(escape(f"{drawings}{first}"))
+    with st.popover(texts.MEASURED_LABEL, icon=":material/fact_check:"):
+        st.markdown("\n".join(f"- {escape(said)}" for said in more))

@@ -40,7 +40,7 @@ OLD_SPACE_TITLES = {"5 lesions": "colon"}
 """What links held before they held ids, and the label space that took the place."""
 METHOD_LABEL = "Method"
 METHOD_HELP = "ELIMIPL uses candidate and non-candidate labels; DEMIPL, its predecessor, only the candidates."
-NO_ACCURACY = "The accuracy of this model was not measured."
+MEASURED_LABEL = "What was measured"
 NOT_CHECKED = "Not checked whether the model knows pictures like this one."
 
 NOT_HERE = "which this version does not have here"

@@ -196,3 +196,8 @@ SCALE_SOURCE = "the slide"
 def field_title(x_mm: float, y_mm: float) -> str:
     """What a field of a slide is called on Explore: where its middle lies, never the name of the file."""
     return f"field of a slide at {x_mm:.2f}, {y_mm:.2f} mm"
+
+
+def even_attention(model: str) -> str:
+    """Said of a map whose attention tells nothing apart."""
+    return f"{model}: attention is even all over this slide, so its layer means nothing."

@@ -5,7 +5,7 @@ from elimipl import explain
 from elimipl.predictor import Predictor
 from ui.explore import first_visit
 from ui.explore.analysis import View, analyse
-from ui.explore.maps import is_even
+from ui.figures.evenness import is_even
 from ui.frame.cached import scale_of
 
 ENOUGH, LESS = 0.06, 0.12
