@@ -48,7 +48,7 @@ def show_page() -> None:
         place.empty()  # a container without anything in it takes no room
     try:
         with field_place:
-            view = choose_field(picture)
+            view = choose_field(picture, predictor.card.generator)
         analysis = analyse(view, picture.sample, predictor, true_label=picture.label)
     except InputError as error:
         show_error(error)

@@ -38,8 +38,13 @@ MORE_FAILED = "The tiles could not be fetched from Zenodo."
 FIELD_HEADING = "Field and scale"
 WHOLE_LABEL = "Whole picture"
 WHOLE_HELP = (
-    "Deep reads all of it in cells at its own scale; the other generators shrink it to one tile. The models learned "
-    "from single tiles, so expect less."
+    "Deep reads all of it in cells at its own scale, however long that takes; the other generators shrink it to one "
+    "tile. “elimipl predict” and Batch do so, too."
+)
+PART_LABEL = "One field only"
+PART_HELP = (
+    "Off: the whole picture is read, as “elimipl predict” and Batch do. On: a field as large as the tiles that the "
+    "models learned from; a click beside it moves it. The two may differ: each answers for what it has read."
 )
 SCALE_LABEL = "µm per pixel"
 SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
