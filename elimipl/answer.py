@@ -141,7 +141,7 @@ def answer(quality: Mapping[str, float], predictor: Predictor, bag: Instances, p
 
 
 def _of_chance(chance: float, limit: float, prediction: Prediction) -> Check:
-    said = f"Answers like this one were right in about {100 * chance:.0f} of 100 cases, expected at least"
+    said = f"Answers like this one were right in about {min(99, 100 * chance):.0f} of 100 cases, expected at least"
     passed = chance >= limit
     doubt = "" if passed else f": {prediction.title} is not certain enough on a picture like this"
     return Check(ACCEPTANCE, passed, chance, limit, f"{said} {100 * limit:.0f}{doubt}.")

@@ -78,7 +78,8 @@ def map_sentence(card: Card, kind: str) -> str | None:
             f"an untrained network {first.untrained:.2f}."
         )
     if first is not None and name in first.others:
-        return f"Against {first.chosen_on}, pixel AUROC: {first.others[name]:.2f}."
+        found = f"pixel AUROC {first.others[name]:.2f}"
+        return f"Against {first.chosen_on}, which chose {first.name} as the first map: {found}."
     method = None if trust is None else trust.methods.get("single" if kind == "vote" else kind)
     if trust is None or method is None:
         return None

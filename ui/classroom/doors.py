@@ -85,8 +85,8 @@ def _show_opening() -> None:
         required=True,
         format_func=texts.LABELS_TITLES.__getitem__,
         key="class_labels",
-        help=texts.LABELS_HELP,
     )
+    st.caption(texts.LABELS_ABOUT)
     own = st.text_area(texts.OWN_LABELS_LABEL, _OWN_LABELS, max_chars=600, key="class_own") if space == "own" else ""
     drawn = composed = 0
     samples = {sample.id: sample for sample in list_samples() if space == "tissue7" or sample.label is None}

@@ -41,7 +41,8 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
     lines = [*sentences.certainty(answer), texts.scope_sentence(answer.verdict)]
     lines += [answer.scale.sentence] if answer.scale is not None and answer.scale.doubted else []
     truth = sentences.truth_sentence(labels, index, analysis.true_index)
-    st.caption("  \n".join(escape(line) for line in [*lines, *truth]))
+    trusted = texts.TRUSTED if answer.trusted else texts.NOT_TRUSTED
+    st.caption("  \n".join([trusted, *(escape(line) for line in [*lines, *truth])]))
 
 
 def _show_removed(analysis: Analysis, removed: tuple[int, ...]) -> None:

@@ -146,7 +146,7 @@ def vote_sentence(names: tuple[str, ...], shares: np.ndarray) -> str:
 
 def vote_legend(name: str, share: float) -> str:
     """One entry of the legend."""
-    return f"{plain(name)} {share:.0%}"
+    return f"{plain(name)} {share:.0%}" if share >= 0.005 else f"{plain(name)} < 1%"
 
 
 def contribution_sentence(name: str, contributions: np.ndarray) -> str:

@@ -83,6 +83,7 @@ OUTSIDE_HELP = "What the model gives to labels that the candidate set rules out.
 SWITCH_HINT = "Click a bar to switch its label between candidate and non-candidate."
 OWN_SET_HINT = "Bars are coloured by the model's own 90 % set. Click the bars of the labels that you find possible."
 NO_SET_HINT = "This model has no 90 % set of its own. Click the bars of the labels that you find possible."
+TRUSTED, NOT_TRUSTED = "**Trusted**: every check passed.", "**Not to be trusted as it is.**"
 PUT_BACK = "Put all back"
 PATCHES_TAB, WHAT_IF_TAB, TRUST_TAB = "Patches", "What if", "Is the map right?"
 SUM_TAB, TILES_TAB, BAG_TAB = "How the score adds up", "All tiles", "The bag"

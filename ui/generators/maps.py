@@ -74,7 +74,7 @@ def choose_unit() -> str:
         texts.UNIT_LABEL,
         list(texts.UNIT_TITLES),
         "unit",
-        "share",
+        "even",
         texts.UNIT_TITLES.__getitem__,
         help=texts.UNIT_HELP,
     )
