@@ -35,7 +35,10 @@ DEMO_LABEL = "Make a demo slide"
 DEMO_BUSY = "Drawing the demo slide…"
 
 SCALE_LABEL = "Micrometres per pixel"
-SCALE_HELP = f"As the scanner's settings say it: about 0.25 for 40×, 0.5 for 20×. {EXPECTED_SCALE}"
+SCALE_HELP = (
+    "Leave it empty to take what the file says, else what its nuclei tell. Scanners have about 0.25 for 40×, 0.5 for "
+    f"20×. {EXPECTED_SCALE}"
+)
 
 MAP_HEADING = "Maps"
 START_LABEL = "Map this slide"
