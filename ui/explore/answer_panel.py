@@ -34,6 +34,8 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
     if answer.declined:
         st.subheader(answer.headline, anchor=False)
         failed = [one.reason for one in answer.checks if not one.passed]
+        if answer.scale is not None and answer.scale.origin == "assumed" and not answer.scale.doubted:
+            failed.append(f"{answer.scale.sentence} {texts.SET_SCALE}")
         reasons = "\n".join(f"- {escape(reason)}" for reason in failed)
         st.markdown(f"{reasons}\n\n{sentences.would_say(escape(words), answer.probability)}")
         return

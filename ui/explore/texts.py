@@ -48,6 +48,7 @@ PART_HELP = (
 )
 SCALE_LABEL = "µm per pixel"
 SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
+SET_SCALE = f"You can set the scale under “{FIELD_HEADING}”."
 LEFT_LABEL = "Left edge (px)"
 TOP_LABEL = "Top edge (px)"
 SCALE_UNKNOWN = "scale unknown, 0.5 µm per pixel assumed"
