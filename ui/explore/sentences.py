@@ -180,11 +180,8 @@ def region_sentence(numbers: RegionNumbers, title: str) -> str:
 
 def trust_line(card: Card, kind: str) -> str:
     """What was measured of maps of this kind."""
-    found = map_sentence_of_card(card, kind)
-    kept = kept_sentence(card) if kind == "attention" else None
-    if found is None and kept is None:
-        return "Not measured for this model. The tab “Is the map right?” looks at this picture."
-    return " ".join(said for said in (found, kept) if said)
+    found = map_sentence_of_card(card, kind) or (kept_sentence(card) if kind == "attention" else None)
+    return found or "Not measured for this model. The tab “Is the map right?” looks at this picture."
 
 
 def flipping_sentence(curve: FlippingCurve, title: str, name: str) -> str:

@@ -34,7 +34,7 @@ def test_a_model_of_the_colon_says_what_its_maps_were_measured_on():
     line = sentences.trust_line(card, "attention")
     assert card.first_map is not None
     assert f"{card.first_map.on} (n = {card.first_map.n}): {card.first_map.auroc:.2f}" in line
-    assert "Kept alone, the quarter with most attention" in line
+    assert "Kept alone" in sentences.trust_line(replace(card, first_map=None), "attention")
     assert card.first_map.chosen_on in sentences.trust_line(card, "contribution")
     assert "Not measured" in sentences.trust_line(card, "leave_one_out")
 
