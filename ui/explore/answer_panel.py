@@ -44,7 +44,7 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
     lines += [answer.scale.sentence] if answer.scale is not None and answer.scale.doubted else []
     truth = sentences.truth_sentence(labels, index, analysis.true_index)
     trusted = texts.TRUSTED if answer.trusted else texts.NOT_TRUSTED
-    st.caption("  \n".join([trusted, *(escape(line) for line in [*lines, *truth])]))
+    st.caption(f"{trusted} " + "  \n".join(escape(line) for line in [*lines, *truth]))
 
 
 def _show_removed(analysis: Analysis, removed: tuple[int, ...]) -> None:
