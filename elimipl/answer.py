@@ -23,6 +23,11 @@ LABEL_SET = "label_set"
 SCALE = "scale"
 """Name of the check whether the nuclei bear out the scale that the picture was read at."""
 
+NONE_OF_THESE, NO_ANSWER = "None of these classes", "No answer"
+WITHOUT_CHECKS = "Without the checks the model would answer"
+_UNREADABLE = ("size", "blur")
+"""Checks without which nobody can tell whether a picture shows one of the classes."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -54,6 +59,14 @@ class Answer:
         return self.no_answer or self.verdict.in_scope is False
 
     @property
+    def headline(self) -> str:
+        """The answer in a few words; where there is none, whether the picture or the classes are at fault."""
+        if not self.declined:
+            return f"{self.label_space.title(self.label)}, {100 * self.probability:.0f} %"
+        unreadable = any(one.name in _UNREADABLE and not one.passed for one in self.checks)
+        return NO_ANSWER if unreadable else NONE_OF_THESE
+
+    @property
     def trusted(self) -> bool:
         """True only when every check was made and passed, that of a single possible label included."""
         return not self.not_checked and all(one.passed for one in self.checks)
@@ -67,7 +80,10 @@ class Answer:
     def sentences(self) -> tuple[str, ...]:
         """The answer for a person: label, what else is possible, how reliable that is, what speaks against it."""
         sure = f"{self.label_space.title(self.label)}, {100 * self.probability:.0f} %"
-        first = f"{sure}: {'every check passed' if self.trusted else 'not to be trusted as it is'}."
+        if self.declined:
+            first = f"{self.headline}. {WITHOUT_CHECKS} {sure}."
+        else:
+            first = f"{sure}: {'every check passed' if self.trusted else 'not to be trusted as it is'}."
         if self.label_set is not None:
             possible = ", ".join(map(self.label_space.title, self.label_set))
             first = f"{first} Possible at {100 * USUAL_LEVEL:.0f} % coverage: {possible}."
@@ -125,7 +141,7 @@ def answer(quality: Mapping[str, float], predictor: Predictor, bag: Instances, p
 
 
 def _of_chance(chance: float, limit: float, prediction: Prediction) -> Check:
-    said = f"Answers like this one were right in about {100 * chance:.0f} of 100 cases, expected at least"
+    said = f"Answers like this one were right in about {min(99, 100 * chance):.0f} of 100 cases, expected at least"
     passed = chance >= limit
     doubt = "" if passed else f": {prediction.title} is not certain enough on a picture like this"
     return Check(ACCEPTANCE, passed, chance, limit, f"{said} {100 * limit:.0f}{doubt}.")

@@ -6,43 +6,92 @@ from pathlib import Path
 from bag_generators import GENERATORS
 from elimipl.cards.card import Card
 from elimipl.cards.files import list_models
+from elimipl.cards.wording import by_source
+from elimipl.data.colon import CREDITS
 
 ROOT = Path(__file__).resolve().parents[1]
 
 RESULTS = ROOT / "benchmarks" / "results"
+_SPACES = ("colon", "tissue7", "drawn7")
+"""What the ids of models begin with, in the order of the tables."""
 
 
 def models_table(cards: tuple[Card, ...]) -> str:
-    """Accuracy, calibration, label sets and attention of every shipped model."""
+    """What was measured of every shipped model, a table per label space, each with what it was measured on."""
+    spaces: dict[str, list[Card]] = {}
+    for card in cards:
+        spaces.setdefault(card.id.partition("-")[0], []).append(card)
+    order = [*(space for space in _SPACES if space in spaces), *sorted(spaces.keys() - set(_SPACES))]
+    return "\n\n".join(_of_space(space, spaces[space]) for space in order)
+
+
+def _of_space(space: str, cards: list[Card]) -> str:
+    by_method = {(card.generator, card.method): card for card in cards}
+    generators = [name for name in reversed(list(GENERATORS)) if (name, "elimipl") in by_method]
     lines = [
-        "| label space | generator | ELIMIPL | DEMIPL | calibration error | sets: coverage, size | attention AUROC |",
+        f"**{space}**, {len(cards[0].label_space)} classes. {_measured_on(cards)}",
+        "",
+        "| generator | ELIMIPL | DEMIPL | calibration error | sets: coverage, size | trusted · and wrong | map AUROC |",
         "|---|---|---|---|---|---|---|",
     ]
-    by_id = {card.id: card for card in cards}
-    for space in ("tissue7", "lesion5", "drawn7"):
-        for generator in reversed(list(GENERATORS.values())):
-            pair = [by_id[f"{space}-{generator.name}-{method}"] for method in ("elimipl", "demipl")]
-            cells = [space, generator.title, *map(_share, pair), _calibration(pair[0]), _sets(pair[0])]
-            lines.append(f"| {' | '.join([*cells, _attention(pair[0])])} |")
+    for name in generators:
+        card = by_method[name, "elimipl"]
+        pair = [_share(by_method.get((name, method))) for method in ("elimipl", "demipl")]
+        cells = [GENERATORS[name].title, *pair, _calibration(card), _sets(card), _trusted(card), _map(card)]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _share(card: Card) -> str:
-    accuracy = card.accuracy
-    spread = f" ± {accuracy.std:.3f}" if accuracy.std is not None else ""
-    return f"{accuracy.value:.3f}{spread} (n = {accuracy.n:,})"
+def _measured_on(cards: list[Card]) -> str:
+    """One sentence for each way of measuring, with the number of pictures."""
+    on = dict.fromkeys(f"{card.accuracy.split} (n = {card.accuracy.n:,})" for card in cards if card.accuracy)
+    maps = dict.fromkeys(f"{card.first_map.on} (n = {card.first_map.n:,})" for card in cards if card.first_map)
+    maps |= dict.fromkeys(f"{card.trust.on} (n = {card.trust.located:,})" for card in cards if card.trust)
+    said = f"Accuracy: {'; '.join(on)}." if on else ""
+    return f"{said} Maps: {'; '.join(maps)}." if maps else said
+
+
+def _share(card: Card | None) -> str:
+    if card is None or card.accuracy is None:
+        return "–"
+    spread = f" ± {card.accuracy.std:.3f}" if card.accuracy.std is not None else ""
+    return f"{card.accuracy.value:.3f}{spread}"
 
 
 def _calibration(card: Card) -> str:
-    return f"{card.calibration.ece_before:.3f} → {card.calibration.ece_after:.3f}"
+    return "–" if card.calibration is None else f"{card.calibration.ece_before:.3f} → {card.calibration.ece_after:.3f}"
 
 
 def _sets(card: Card) -> str:
-    return f"{card.conformal.coverage.value:.3f}, {card.conformal.coverage.size:.2f}"
+    found = None if card.conformal is None else card.conformal.coverage
+    return "–" if found is None else f"{found.value:.3f}, {found.size:.2f}"
 
 
-def _attention(card: Card) -> str:
-    return "–" if card.trust is None else f"{card.trust.methods['attention'].auroc:.3f} (n = {card.trust.located})"
+def _trusted(card: Card) -> str:
+    """Lowest and highest share over the sources, of their held-back pictures."""
+    found = by_source(card).values()
+    if not found:
+        return "–"
+    return " · ".join(
+        f"{min(values):.2f}–{max(values):.2f}"
+        for values in ([one[name] for one in found] for name in ("trusted", "trusted_and_wrong"))
+    )
+
+
+def _map(card: Card) -> str:
+    if card.first_map is not None:
+        return f"{card.first_map.auroc:.3f} (darkness {card.first_map.darkness:.3f})"
+    found = None if card.trust is None else card.trust.methods["attention"].auroc
+    return "–" if found is None else f"{found:.3f}"
+
+
+def sources_table() -> str:
+    """The sources that models and encoder learned from, with licence and credit."""
+    lines = ["| source | what | credit | licence |", "|---|---|---|---|"]
+    lines += [
+        f"| {name} | [{one.title}]({one.where}) | {one.authors} | {one.licence} |" for name, one in CREDITS.items()
+    ]
+    return "\n".join(lines)
 
 
 def speed_table() -> str:
@@ -68,6 +117,7 @@ def filled(text: str, mark: str, table: str) -> str:
 def main() -> None:
     readme = ROOT / "README.md"
     text = filled(readme.read_text(encoding="utf-8"), "models", models_table(list_models()))
+    text = filled(text, "sources", sources_table())
     readme.write_text(filled(text, "speed", speed_table()), encoding="utf-8")
 
 

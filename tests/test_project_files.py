@@ -9,6 +9,8 @@ from pathlib import Path
 
 import yaml
 
+from elimipl.data.colon import CREDITS
+
 ROOT = Path(__file__).resolve().parents[1]
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -64,7 +66,7 @@ def test_the_citation_names_the_paper_and_the_authors():
     assert CITATION["message"]
     (author,) = CITATION["authors"]
     assert author["name"] in (ROOT / "LICENSE").read_text(encoding="utf-8")
-    (paper,) = CITATION["references"]
+    paper, *_ = CITATION["references"]
     assert paper["title"] == "Exploiting Conjugate Label Information for Multi-Instance Partial-Label Learning"
     assert [f"{person['given-names']} {person['family-names']}" for person in paper["authors"]] == [
         "Wei Tang",
@@ -72,6 +74,15 @@ def test_the_citation_names_the_paper_and_the_authors():
         "Min-Ling Zhang",
     ]
     assert paper["year"] == 2024
+
+
+def test_the_citation_names_every_source_with_its_licence():
+    found = {one["title"]: one for one in CITATION["references"] if one["type"] == "data"}
+    assert found.keys() == {credit.title for credit in CREDITS.values()}
+    for credit in CREDITS.values():
+        one = found[credit.title]
+        assert (one["authors"][0]["name"], one["url"]) == (credit.authors, credit.where)
+        assert one.get("notes", one.get("license", "").replace("CC-BY-4.0", "CC BY 4.0")) == credit.licence
 
 
 def test_the_hooks_run_what_make_lint_runs_and_download_nothing():

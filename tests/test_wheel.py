@@ -108,9 +108,9 @@ print(json.dumps([str(path) for path in found if path.exists()] + [str(WORK), st
 def test_a_prediction_from_any_folder(run, site, tmp_path):
     listed = run("-m", "elimipl", "models")
     assert listed.returncode == 0, listed.stderr
-    assert "lesion5-row-elimipl" in listed.stdout
+    assert "colon-deep-elimipl" in listed.stdout
     sample = site / "elimipl_pathology/assets/samples/phantom-tum.png"
-    ended = run("-m", "elimipl", "predict", sample, "--model", "lesion5-row-elimipl")
+    ended = run("-m", "elimipl", "predict", sample)
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["label"]
     assert list(tmp_path.iterdir()) == []

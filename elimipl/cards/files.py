@@ -20,6 +20,8 @@ from bag_generators.storage import write_whole
 from elimipl.cards.card import Card
 
 SHIPPED = assets("models")
+DEFAULT = "colon-deep-elimipl"
+"""The model that answers where nobody names one."""
 SUCCESSORS = {"lesion5": "colon"}
 """Label spaces whose models no longer ship, and those whose models took their place: lesion5-X-Y became colon-X-Y."""
 _RESTORE = "Restore it with “git checkout -- assets/models”, or train the model again."

@@ -12,6 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from bag_generators.errors import InputError, printable
+from elimipl.cards.files import DEFAULT
 from elimipl.config import PRESETS, Config
 from elimipl.data.candidates import Candidates
 from elimipl.data.matlab import load_bags
@@ -22,6 +23,12 @@ _MOST_NAMED = 10
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model", default=DEFAULT, metavar="ID", help="see “python -m elimipl models” (default: %(default)s)"
+    )
 
 
 def progress_bar(args: argparse.Namespace, total: int | None, doing: str, unit: str) -> tqdm:

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "slide", type=Path, metavar="SLIDE", help="SVS, NDPI, MRXS, CZI, DICOM, TIFF, a picture, or a folder of them"
     )
-    parser.add_argument("--model", required=True, metavar="ID", help="see “python -m elimipl models”")
+    arguments.add_model(parser)
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="folder for the files of the map")
     parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
     parser.add_argument("--resume", action="store_true", help="go on with a map that was stopped")

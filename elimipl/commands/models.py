@@ -10,25 +10,33 @@ from typing import Any
 from bag_generators.validation import plain
 from elimipl.cards.card import Card
 from elimipl.cards.files import list_models
+from elimipl.cards.wording import all_sentences, trust_summary
 
-_SETS = ("conformal", "conformal_by_candidates")
+_MEASURED = (
+    *("calibration", "conformal", "conformal_by_candidates", "reliability", "trust"),
+    *("acceptance", "first_map", "measured", "training_data"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `models` asks for."""
     parser.add_argument("--json", action="store_true", help="print a JSON list")
+    parser.add_argument("--measured", action="store_true", help="say all that was measured of each model, and on what")
     parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one line a model."""
+    """Print one line per model, or all that was measured of it."""
     cards = list_models(args.folder)
     if args.json:
         print(json.dumps([_entry(card) for card in cards], indent=2, ensure_ascii=False))
         return 0
     width = max((len(card.id) for card in cards), default=0)
     for card in cards:
-        print(f"{card.id:<{width}}  {_accuracy(card)}")
+        first, *more = all_sentences(card)
+        print(f"{card.id:<{width}}  {first} {trust_summary(card)}".rstrip())
+        if args.measured:
+            print(*(f"  {said}" for said in more), sep="\n")
     if not cards:
         print("There are no models.")
     return 0
@@ -45,24 +53,10 @@ def _entry(card: Card) -> dict[str, Any]:
         "accuracy": None if measured is None else measured.value,
         "accuracy_n": None if measured is None else measured.n,
         "accuracy_on": None if measured is None else measured.split,
-        **{name: _plain(getattr(card, name)) for name in ("calibration", *_SETS, "reliability", "trust")},
+        **{name: _plain(getattr(card, name)) for name in _MEASURED},
     }
 
 
 def _plain(record: object) -> Any:
     """What was measured as plain JSON values, null where it was not."""
     return None if record is None else plain(record)
-
-
-def _accuracy(card: Card) -> str:
-    measured = card.accuracy
-    if measured is None:
-        return "accuracy not measured"
-    spread = "" if measured.std is None else f"±{measured.std:.3f}"
-    return f"accuracy {measured.value:.3f}{spread}, n = {measured.n}, on {measured.split}{_attention(card)}"
-
-
-def _attention(card: Card) -> str:
-    """How well the attention finds the instances that carry the label, where that was measured."""
-    found = None if card.trust is None else card.trust.methods["attention"].auroc
-    return "" if found is None else f"; attention AUROC {found:.3f}"

@@ -33,7 +33,7 @@ _BAG_FILES = (".safetensors", shards.SUFFIX, ".mat")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `predict` asks for."""
     parser.add_argument("files", nargs="+", metavar="FILE", help=f"pictures ({in_words()}) or bags (.safetensors, …)")
-    parser.add_argument("--model", required=True, metavar="ID", help="see “python -m elimipl models”")
+    arguments.add_model(parser)
     parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
     parser.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
     parser.add_argument(

@@ -50,9 +50,9 @@ def _model(recorded: Result, folder: Path | None) -> Predictor:
     predictor = Predictor.load(recorded.model.id, folder)
     if predictor.card.sha256 != recorded.model.sha256:
         raise InputError(
-            f"The model “{predictor.card.id}” has the sha256 {predictor.card.sha256[:12]}… here, the result is of "
-            f"{recorded.model.sha256[:12]}….",
-            "Give the folder of that model with --folder.",
+            f"The weights of “{predictor.card.id}” have changed: sha256 {predictor.card.sha256[:12]}… here, the result "
+            f"is of {recorded.model.sha256[:12]}….",
+            "Give the folder of those weights with --folder, or make the result again.",
         )
     return predictor
 

@@ -89,7 +89,7 @@ def test_a_failed_check_a_check_not_made_and_sets_not_calibrated_are_not_trusted
 def test_the_values_are_plain_and_whole(asked):
     values = asked(sets(1.0, 0.1, 1.0)).to_dict()
     assert list(values) == [
-        *("label", "probability", "label_set", "trusted", "in_scope", "trained_on"),
+        *("label", "probability", "label_set", "trusted", "declined", "in_scope", "trained_on"),
         *("checks", "not_checked", "reliability", "scale"),
     ]
     assert values["label_set"] == ["pink"]

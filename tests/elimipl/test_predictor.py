@@ -194,6 +194,13 @@ def test_only_listed_models_are_opened(toy_folder, name):
     assert f"no model called “{name}”. Choose one of: {ID}." in refusal(toy_folder, name)
 
 
+def test_a_model_that_no_longer_ships_names_its_successor(toy_folder):
+    for ending in (".json", ".safetensors"):
+        (toy_folder / f"{ID}{ending}").rename(toy_folder / f"colon-row-elimipl{ending}")
+    said = refusal(toy_folder, "lesion5-row-elimipl")
+    assert said.startswith("The model “lesion5-row-elimipl” no longer ships; its successor is “colon-row-elimipl”.")
+
+
 def test_an_empty_folder_has_no_models(tmp_path):
     assert list_models(tmp_path) == ()
     assert "holds none" in refusal(tmp_path)

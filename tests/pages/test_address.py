@@ -209,3 +209,13 @@ def test_only_one_place_reads_the_address_and_one_binds_widgets_to_it():
         bound = any(isinstance(node, ast.Constant) and node.value == "query-params" for node in ast.walk(tree))
         assert not read or path.name == "address.py", path
         assert not bound or path.name == "choices.py", path
+
+
+def test_a_link_to_lesion_models_names_their_successors_and_the_weights_that_changed():
+    visit = opened("app.py", {"labels": "lesion5", "weights": "0123456789ab"})
+    assert_in_order(visit)
+    assert "whose models no longer ship (their successors are those of “12 classes of the colon”)" in notices(visit)[0]
+    assert "“0123456789ab” under “Model weights”" in notices(visit)[1]
+    assert "has been trained again since" in notices(visit)[1]
+    assert visit.query_params["weights"] != ["0123456789ab"]
+    assert notices(opened("app.py", dict(visit.query_params))) == []

@@ -176,5 +176,11 @@ def test_a_model_with_limits_says_whether_they_hold_and_gives_no_answer_where_no
     (row,) = classify_files([("flat.png", flat.getvalue())], Predictor.load("tissue7-row-elimipl"), lambda _done: None)
     assert (row.in_scope, row.trusted, row.declined) == (False, False, True)
     table = batch_table([row], TISSUE7)
-    assert table["answer"][0] == f"no answer ({row.label})"
+    assert table["answer"][0] == f"{row.headline.lower()} ({row.label})"
     assert "A typical pixel differs from its neighbours by 0 grey levels" in table["why"][0]
+
+
+def test_a_scale_by_hand_holds_for_all_files():
+    rows = classify_files(GOOD, Predictor.load("tissue7-row-elimipl"), lambda _done: None, microns_per_pixel=0.25)
+    assert {(row.microns_per_pixel, row.scale_origin) for row in rows} == {(0.25, "by hand")}
+    assert batch_table(rows, Predictor.load("tissue7-row-elimipl").card.label_space)["scale"][0] == "0.25, by hand"

@@ -22,9 +22,19 @@ class Batch:
     rows: tuple[BatchRow, ...]
 
     @property
-    def model(self) -> str:
-        """The fingerprint of its card."""
-        return self.made_of[0]
+    def how(self) -> tuple[str, ...]:
+        """The model and the scale."""
+        return self.made_of[:2]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of the files."""
+        return self.made_of[2:]
+
+
+def how(predictor: Predictor, microns_per_pixel: float | None) -> tuple[str, ...]:
+    """What tells one way of classifying files from another."""
+    return (predictor.card.fingerprint, str(microns_per_pixel))
 
 
 def kept_batch() -> Batch | None:
@@ -39,13 +49,17 @@ def forget_batch() -> None:
 
 
 def classified(
-    ids: Sequence[str], files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], object]
+    ids: Sequence[str],
+    files: Sequence[tuple[str, bytes]],
+    predictor: Predictor,
+    microns_per_pixel: float | None,
+    progress: Callable[[int], object],
 ) -> Batch:
-    """The batch of these files and this model, made once; `ids` tell one choice of files from another."""
-    made_of = (predictor.card.fingerprint, *ids)
+    """The batch of these files, model and scale, made once; `ids` tell one choice of files from another."""
+    made_of = (*how(predictor, microns_per_pixel), *ids)
     kept = kept_batch()
     if kept is None or kept.made_of != made_of:
-        rows = classify_files(files, predictor, progress)
+        rows = classify_files(files, predictor, progress, microns_per_pixel)
         few = sum(len(data) for _, data in files) <= MOST_BYTES
         kept = Batch(made_of, tuple(files) if few else (), tuple(rows))
         st.session_state[_KEPT] = kept

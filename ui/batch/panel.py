@@ -8,10 +8,11 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bag_generators import InputError, load
 from bag_generators.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
+from bag_generators.scale import by_hand_only
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from ui.batch import texts
-from ui.batch.kept import Batch, classified, forget_batch, kept_batch
+from ui.batch.kept import Batch, classified, forget_batch, how, kept_batch
 from ui.batch.tables import batch_csv, batch_json, batch_table, compared
 from ui.frame import choices
 from ui.frame import texts as shared
@@ -43,14 +44,18 @@ def choose_files() -> list[UploadedFile]:
 
 
 def show_batch(uploads: Sequence[UploadedFile], predictor: Predictor) -> None:
-    """Classify (once per set of files and model) and show what became of each; without files, of those before."""
+    """Classify once per set of files, model and scale, and show what became of each; without files, of those before."""
+    st.caption(texts.answers_from(predictor.card.label_space))
+    microns = st.number_input(
+        texts.SCALE_LABEL, 0.05, 20.0, None, 0.05, help=texts.SCALE_HELP, key="batch_scale", width=260
+    )
     kept = kept_batch()
     if uploads:
         files = [(upload.name, upload.getvalue()) for upload in uploads]
-        batch = _with_progress([upload.file_id for upload in uploads], files, predictor)
-    elif kept is not None and kept.files and kept.model != predictor.card.fingerprint:
+        batch = _with_progress([upload.file_id for upload in uploads], files, predictor, microns)
+    elif kept is not None and kept.files and kept.how != how(predictor, microns):
         files = list(kept.files)
-        batch = _with_progress(kept.made_of[1:], files, predictor)
+        batch = _with_progress(kept.ids, files, predictor, microns)
     elif kept is not None:
         batch, files = kept, list(kept.files)
     else:
@@ -59,10 +64,16 @@ def show_batch(uploads: Sequence[UploadedFile], predictor: Predictor) -> None:
     _show_rows(batch, files, predictor, still_chosen=bool(uploads))
 
 
-def _with_progress(ids: Sequence[str], files: list[tuple[str, bytes]], predictor: Predictor) -> Batch:
+def _with_progress(
+    ids: Sequence[str], files: list[tuple[str, bytes]], predictor: Predictor, microns: float | None
+) -> Batch:
     bar = st.progress(0.0, text=shared.CLASSIFYING)
     batch = classified(
-        ids, files, predictor, lambda done: bar.progress(done / len(files), text=f"{done} of {len(files)} files")
+        ids,
+        files,
+        predictor,
+        microns,
+        lambda done: bar.progress(done / len(files), text=f"{done} of {len(files)} files"),
     )
     bar.empty()
     return batch
@@ -120,7 +131,10 @@ def _offer_explore(batch: Batch, files: list[tuple[str, bytes]], chosen: int | N
     except InputError as error:  # it was read once, but the computer may have run out of memory since
         show_error(error)
         return
-    open_in_explore(image, texts.opened_title(image.sha256))
+    row = batch.rows[chosen]
+    if row.scale_origin == "by hand" and row.microns_per_pixel is not None:
+        image = by_hand_only(row.microns_per_pixel).apply_to(image)
+    open_in_explore(image, texts.opened_title(image.sha256), whole=True)
 
 
 def _show_comparison(batch: Batch, labels: LabelSpace) -> None:

@@ -36,6 +36,8 @@ class BatchRow:
     """The labels that are possible; None where that was not calibrated."""
     declined: bool | None = None
     """Whether there is no answer: a check of the picture failed, or no label or all of them are possible."""
+    headline: str = ""
+    """The answer in a few words, also where there is none."""
     trusted: bool | None = None
     chance: float | None = None
     """How often answers like this one are right; None where the model's card has no numbers for it."""
@@ -45,7 +47,7 @@ class BatchRow:
     microns_per_pixel: float | None = None
     """The scale that the picture was read at."""
     scale_origin: str = ""
-    """“file”, “estimated” or “assumed”."""
+    """“file”, “by hand”, “estimated” or “assumed”."""
     notes: str = ""
     refused: str = ""
     thumbnail: str = ""
@@ -53,24 +55,30 @@ class BatchRow:
 
 
 def classify_files(
-    files: Sequence[tuple[str, bytes]], predictor: Predictor, progress: Callable[[int], object]
+    files: Sequence[tuple[str, bytes]],
+    predictor: Predictor,
+    progress: Callable[[int], object],
+    microns_per_pixel: float | None = None,
 ) -> list[BatchRow]:
-    """One row per (name, bytes), in order; a file that can't be used becomes a row with the reason."""
+    """One row per (name, bytes), in order; a file that can't be used becomes a row with the reason.
+
+    `microns_per_pixel` is the scale of all pictures where a person gives it.
+    """
     rows = []
     for number, (name, data) in enumerate(files, start=1):
-        rows.append(_classify(name, data, predictor))
+        rows.append(_classify(name, data, predictor, microns_per_pixel))
         progress(number)
     return rows
 
 
-def _classify(name: str, data: bytes, predictor: Predictor) -> BatchRow:
+def _classify(name: str, data: bytes, predictor: Predictor, microns_per_pixel: float | None) -> BatchRow:
     """The same answer as `elimipl predict` gives: the whole picture is read."""
     card = predictor.card
     sha256 = hashlib.sha256(data).hexdigest()
     try:
         with timed("predict", **picture_name(sha256), **model_name(card), bytes=len(data)):
             image = load(data, sha256)
-            scale = decide_scale(image)
+            scale = decide_scale(image, microns_per_pixel)
             image = scale.apply_to(image)
             bag = generate(card.generator, image, **card.generator_params)
             prediction = predictor.predict(bag)
@@ -93,6 +101,7 @@ def _row(name: str, image: TissueImage, scale: ScaleDecision, prediction: Predic
         probability=given.probability,
         label_set=given.label_set,
         declined=given.declined,
+        headline=given.headline,
         trusted=given.trusted,
         chance=given.verdict.chance,
         in_scope=given.verdict.in_scope,

@@ -12,7 +12,7 @@ from elimipl.csv_cells import defused
 from elimipl.labels import LabelSpace
 from ui.batch.rows import BatchRow
 
-SHOWN = ("thumbnail", "file", "true_label", "answer", "probability", "label_set", "why")
+SHOWN = ("thumbnail", "file", "true_label", "answer", "probability", "label_set", "scale", "why")
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,13 @@ def batch_table(rows: Sequence[BatchRow], labels: LabelSpace) -> pd.DataFrame:
     shown = [
         vars(row)
         | {"true_label": labels.title(row.true_label), "label_set": _else_possible(row, labels)}
-        | {"answer": _answer(row, labels), "why": row.refused or row.notes}
+        | {"answer": _answer(row, labels), "scale": _scale(row), "why": row.refused or row.notes}
         for row in rows
     ]
     table = pd.DataFrame(shown, columns=list(SHOWN))
-    return table.drop(columns=[column for column in ("true_label", "label_set", "why") if not table[column].any()])
+    return table.drop(
+        columns=[column for column in ("true_label", "label_set", "scale", "why") if not table[column].any()]
+    )
 
 
 def compared(rows: Sequence[BatchRow], labels: LabelSpace) -> Comparison | None:
@@ -86,7 +88,11 @@ def _flat(row: BatchRow) -> dict[str, Any]:
 def _answer(row: BatchRow, labels: LabelSpace) -> str:
     """The label where it counts; what is most probable in brackets where a check failed or nothing was decided."""
     title = labels.title(row.label)
-    return f"no answer ({title})" if row.declined and title else title
+    return f"{row.headline.lower()} ({title})" if row.declined else title
+
+
+def _scale(row: BatchRow) -> str:
+    return "" if row.microns_per_pixel is None else f"{row.microns_per_pixel:.2g}, {row.scale_origin}"
 
 
 def _joined(row: BatchRow, shown: Callable[[str], str] = str) -> str:

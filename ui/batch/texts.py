@@ -1,14 +1,18 @@
 """Every text of the Batch page."""
 
+from elimipl.labels import LabelSpace
+from ui.frame.markdown import escape
 from ui.frame.texts import EXPECTED_SCALE
 
 INTRO = (
     "Classify many pictures at once. Every file gets a row: an answer, or the reason why there is none. "
-    f"{EXPECTED_SCALE} Of a larger picture the middle is read, as Explore does at first."
+    f"{EXPECTED_SCALE} The whole picture is read, as “elimipl predict” does."
 )
 UPLOAD_LABEL = "Pictures"
 FOLDER_LABEL = "Choose a folder"
 FOLDER_HELP = "All pictures in a folder and the folders inside it. Folders named after classes are compared with."
+SCALE_LABEL = "µm per pixel of all files"
+SCALE_HELP = "Leave it empty to take what each file says, else what its nuclei tell, else 0.5; the table says which."
 EMPTY = "Choose one or more pictures to begin."
 KEPT = "The files of this visit, classified before."
 FORGET = "Forget them"
@@ -18,9 +22,19 @@ COLUMNS = {
     "thumbnail": "picture",
     "true_label": "label by name",
     "label_set": "possible at 90 %",
+    "scale": "scale (µm per pixel)",
     "why": "notes, and what speaks against it",
 }
 COMPARISON_HEADING = "Answers against the labels in the names"
+
+
+def answers_from(labels: LabelSpace) -> str:
+    """Which classes the chosen model knows."""
+    classes = escape(", ".join(labels.titles))
+    return (
+        f"The model chosen in the sidebar answers with one of {len(labels)} classes ({classes}) or with none of them. "
+        "Other label spaces are there, too."
+    )
 
 
 def summary(files: int, refused: int, doubtful: int, unchecked: int = 0, trusted: int = 0) -> str:

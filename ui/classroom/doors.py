@@ -86,17 +86,17 @@ def _show_opening() -> None:
         format_func=texts.LABELS_TITLES.__getitem__,
         key="class_labels",
     )
+    st.caption(texts.LABELS_ABOUT)
     own = st.text_area(texts.OWN_LABELS_LABEL, _OWN_LABELS, max_chars=600, key="class_own") if space == "own" else ""
     drawn = composed = 0
-    chosen: list[str] = []
-    samples = {sample.id: sample for sample in list_samples()}
+    samples = {sample.id: sample for sample in list_samples() if space == "tissue7" or sample.label is None}
     if space == "tissue7":
         left, right = st.columns(2)
         drawn = left.number_input(texts.DRAWN_LABEL, 0, 3, 2, help=texts.DRAWN_HELP, key="class_drawn")
         composed = right.number_input(texts.COMPOSED_LABEL, 0, 3, 0, help=texts.COMPOSED_HELP, key="class_composed")
-        chosen = st.multiselect(
-            texts.SAMPLES_LABEL, list(samples), format_func=lambda name: samples[name].title, key="class_samples"
-        )
+    chosen = st.multiselect(
+        texts.SAMPLES_LABEL, list(samples), format_func=lambda name: samples[name].title, key=f"class_samples_{space}"
+    )
     uploads = st.file_uploader(
         texts.UPLOAD_LABEL, list(extensions()), accept_multiple_files=True, help=texts.UPLOAD_HELP, key="class_uploads"
     )

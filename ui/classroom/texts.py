@@ -12,6 +12,10 @@ INTRO = (
     "A class labels pictures, each student on a phone. Where students doubt, several labels stay possible: the paper's "
     "**candidate sets**, made by people you know. Two models learn from them at once, and you see what the doubt cost."
 )
+LABELS_ABOUT = (
+    "The paper's seven tissues come with drawings whose class is known. With the twelve classes of the colon, or "
+    "labels of your own, the class labels samples of unknown truth and pictures that you upload."
+)
 
 JOIN_HEADING = "Join a class"
 CODE_LABEL = "Code on the teacher's screen"

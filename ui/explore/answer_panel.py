@@ -32,8 +32,10 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
     labels, index = analysis.labels, shown.index
     words = sentences.in_words(labels, index)
     if answer.declined:
-        st.subheader(texts.NO_ANSWER, anchor=False)
+        st.subheader(answer.headline, anchor=False)
         failed = [one.reason for one in answer.checks if not one.passed]
+        if answer.scale is not None and answer.scale.origin == "assumed" and not answer.scale.doubted:
+            failed.append(f"{answer.scale.sentence} {texts.SET_SCALE}")
         reasons = "\n".join(f"- {escape(reason)}" for reason in failed)
         st.markdown(f"{reasons}\n\n{sentences.would_say(escape(words), answer.probability)}")
         return
@@ -41,7 +43,8 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
     lines = [*sentences.certainty(answer), texts.scope_sentence(answer.verdict)]
     lines += [answer.scale.sentence] if answer.scale is not None and answer.scale.doubted else []
     truth = sentences.truth_sentence(labels, index, analysis.true_index)
-    st.caption("  \n".join(escape(line) for line in [*lines, *truth]))
+    trusted = texts.TRUSTED if answer.trusted else texts.NOT_TRUSTED
+    st.caption(f"{trusted} " + "  \n".join(escape(line) for line in [*lines, *truth]))
 
 
 def _show_removed(analysis: Analysis, removed: tuple[int, ...]) -> None:

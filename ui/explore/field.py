@@ -5,34 +5,50 @@ from dataclasses import replace
 import streamlit as st
 
 from bag_generators import TissueImage
-from bag_generators.field import field_size, is_large
+from bag_generators.field import MICRONS, field_size, is_large
 from bag_generators.scale import ScaleDecision, decide_scale
 from ui.explore import sentences, texts
 from ui.explore.analysis import View
 from ui.explore.picture import Picture
-from ui.frame import choices
+from ui.frame import address, choices
 from ui.frame.cached import scale_of
 
+QUICK = 4_000_000
+"""Pixels at the models' scale of a picture that cells read as a whole before anybody asks for it."""
 
-def choose_field(picture: Picture) -> View:
-    """The part of the picture the model sees: all of a small picture, one tile of a large one."""
+
+def choose_field(picture: Picture, generator: str) -> View:
+    """The part of the picture the model sees: all of it, as `elimipl predict` reads it, or one field of a large one."""
     with st.container(horizontal=True, vertical_alignment="center", key="field"):
         said = st.container(width="stretch")
         with st.popover(texts.FIELD_HEADING, icon=":material/crop_free:"):
             scale = _choose_scale(picture.image)
-            view = replace(_part_of(scale.apply_to(picture.image)), scale=scale)
+            view = replace(_part_of(scale.apply_to(picture.image), generator), scale=scale)
         said.caption(sentences.field_line(view, scale))
     return view
 
 
-def _part_of(image: TissueImage) -> View:
+def _part_of(image: TissueImage, generator: str) -> View:
     if not is_large(image):
         return View(image)
+    if generator == "deep" and _pixels(image) <= QUICK:
+        if "part" not in st.session_state and {"x", "y"} & address.everything().keys():
+            st.session_state["part"] = True  # the link is one to a field
+        whole = not choices.switch(texts.PART_LABEL, "part", help=texts.PART_HELP)
+    else:
+        whole = choices.switch(texts.WHOLE_LABEL, "whole", help=texts.WHOLE_HELP)
+    if whole:
+        return View(image)
     size = field_size(image)
-    whole = choices.switch(texts.WHOLE_LABEL, "whole", help=texts.WHOLE_HELP)
     x, y = _position(image, size)
     st.caption(sentences.field_caption(size))
-    return View(image) if whole else View(image.tile(x, y, size), x, y, image)
+    return View(image.tile(x, y, size), x, y, image)
+
+
+def _pixels(image: TissueImage) -> float:
+    """At the models' scale."""
+    factor = (image.microns_per_pixel or MICRONS) / MICRONS
+    return image.width * image.height * factor**2
 
 
 def move_to(x: float, y: float, size: int, image: TissueImage) -> None:

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import cv2
@@ -29,8 +30,11 @@ class Thumbnail:
     shown: bool
 
 
-def show_gallery(groups: Mapping[str, list[Thumbnail]]) -> None:
-    """Thumbnails under the heading of their group; each is a button, so that the keyboard reaches it, too."""
+def show_gallery(groups: Mapping[str, list[Thumbnail]], folded: str) -> None:
+    """Thumbnails under the heading of their group; each is a button, so that the keyboard reaches it, too.
+
+    The group `folded` opens by a click, unless one of its pictures is shown.
+    """
     thumbnails = [thumbnail for group in groups.values() for thumbnail in group]
     shown = next((f".st-key-thumb-{item.name}" for item in thumbnails if item.shown), ".st-key-thumb-none")
     pictures = "".join(
@@ -40,8 +44,12 @@ def show_gallery(groups: Mapping[str, list[Thumbnail]]) -> None:
     for heading, members in groups.items():
         if not members:
             continue
-        st.caption(heading)
-        with st.container(horizontal=True, gap="xxsmall"):
+        with ExitStack() as place:
+            if heading == folded:
+                place.enter_context(st.expander(heading, expanded=any(item.shown for item in members)))
+            else:
+                st.caption(heading)
+            place.enter_context(st.container(horizontal=True, gap="xxsmall"))
             for item in members:
                 st.button(item.title, key=f"thumb-{item.name}", on_click=item.use, help=item.title)
 

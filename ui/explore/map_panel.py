@@ -10,7 +10,7 @@ from ui.explore import sentences, texts
 from ui.explore.analysis import Analysis
 from ui.explore.field import move_to
 from ui.explore.figures.map_figure import map_figure
-from ui.explore.maps import is_even, map_scores, region_mask, vote_shares
+from ui.explore.maps import map_scores, region_mask, vote_shares
 from ui.explore.patches import show_detail
 from ui.explore.region import mask_of, members_of, polygons_of, region_numbers
 from ui.explore.trust import show_trust_line
@@ -30,6 +30,7 @@ from ui.explore.view_state import (
     set_removed,
     shown_now,
 )
+from ui.figures.evenness import is_even
 from ui.figures.map_colours import COLOUR_PAIRS
 from ui.frame import charts, choices
 from ui.frame.markdown import option_text

@@ -13,13 +13,12 @@ from ui.explore.analysis import Analysis
 from ui.explore.region import mask_of
 from ui.explore.view_state import BESIDE_ORIGINAL, PREDICTED, RUNNER_UP, TWO_CLASSES, ViewState, class_index
 from ui.figures.cells import cells_of
+from ui.figures.evenness import EVEN, times_even_share
 from ui.figures.map_colours import COLOUR_PAIRS, class_colours, diverging, rising
 from ui.figures.map_layer import Layer
 
 ATTENTION_REACH = 8.0
 """The scale of attention runs from an eighth of an even share to eight times as much, for every picture."""
-EVEN = 1.2
-"""Attention within this factor of an even share is even: it is not painted."""
 VEIL, VEIL_COLOUR = 0.75, "rgba(140,135,145,1)"
 """How opaque the grey is that lies over removed cells."""
 LEAST_REACH = {"contribution": 0.5, "leave_one_out": 0.02, "integrated_gradients": 0.02}
@@ -95,17 +94,6 @@ def region_mask(analysis: Analysis, view: ViewState) -> np.ndarray:
     """Pixels of the field of view that lie in the region a person drew, (H, W) bool."""
     polygons = [np.array(polygon) for polygon in view.region]
     return mask_of(polygons, (analysis.image.height, analysis.image.width), analysis.view.x, analysis.view.y)
-
-
-def times_even_share(attention: np.ndarray) -> np.ndarray:
-    """n·a_j: how many times an even share of the attention each patch gets."""
-    return len(attention) * np.asarray(attention)
-
-
-def is_even(attention: np.ndarray) -> bool:
-    """Whether no patch gets more or less than an even share worth speaking of."""
-    times = times_even_share(attention)
-    return bool(times.max() < EVEN and times.min() > 1 / EVEN)
 
 
 def attention_layer(bag: Bag, attention: np.ndarray, colours: str, threshold: float = 0.0) -> Layer:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from bag_generators import GENERATORS, InputError
 from elimipl.cards.card import Card
+from elimipl.cards.wording import all_sentences
 from elimipl.data.pictures import PHANTOMS
 from elimipl.predictor import Predictor
 from elimipl.scope import DRAWINGS_ONLY
@@ -15,6 +16,8 @@ from ui.frame.page import show_error
 from ui.train.trained import choose_trained, trained_models
 
 DEFAULT_GENERATOR = "deep"
+DIGITS = 12
+"""Of the sha256 of the weights in a link."""
 _READS_DRAWINGS = "reads_drawings"
 
 
@@ -59,7 +62,7 @@ def choose_model(generator: str) -> Predictor | None:
     st.subheader(texts.MODEL_HEADING, divider="gray")
     trained = choose_trained(generator)
     if trained is not None:
-        st.caption(_measured(trained.card))
+        _show_measured(trained.card)
         return trained
     cards, problems = _shipped()
     for problem in problems:
@@ -74,6 +77,19 @@ def choose_model(generator: str) -> Predictor | None:
     except InputError as error:
         show_error(error)
         return None
+
+
+def follow_weights(card: Card) -> None:
+    """Let the address name the weights that answer, and say so where a link was made with others."""
+    digest = card.sha256[:DIGITS]
+    address.look_at(
+        "weights",
+        texts.WEIGHTS_LABEL,
+        lambda asked: asked == [digest],
+        texts.other_weights(escape(card.id)),
+        f"“{digest}”",
+    )
+    address.hold("weights", [digest])
 
 
 def _shipped() -> tuple[tuple[Card, ...], tuple[InputError, ...]]:
@@ -96,14 +112,14 @@ def _choose_card(cards: list[Card]) -> Card:
         help=texts.METHOD_HELP,
     )
     card = methods[method]
-    st.caption(_measured(card))
+    _show_measured(card)
     return card
 
 
-def _measured(card: Card) -> str:
+def _show_measured(card: Card) -> None:
+    """How well the model does, and behind a click everything that was measured of it and on what."""
+    first, *more = all_sentences(card)
     drawings = f"{DRAWINGS_ONLY} " if card.pictures == PHANTOMS else ""
-    accuracy = card.accuracy
-    if accuracy is None:
-        return f"{drawings}{texts.NO_ACCURACY}"
-    spread = f" ± {accuracy.std:.3f}" if accuracy.std is not None else ""
-    return f"{drawings}Accuracy {accuracy.value:.3f}{spread} (n = {accuracy.n}, {escape(accuracy.split)})."
+    st.caption(escape(f"{drawings}{first}"))
+    with st.popover(texts.MEASURED_LABEL, icon=":material/fact_check:"):
+        st.markdown("\n".join(f"- {escape(said)}" for said in more))

@@ -10,7 +10,7 @@ from ui.explore.below import show_below
 from ui.explore.candidates import choose_candidates
 from ui.explore.field import choose_field
 from ui.explore.map_panel import show_map
-from ui.explore.method import choose_generator, choose_model, fit_to_picture
+from ui.explore.method import choose_generator, choose_model, fit_to_picture, follow_weights
 from ui.explore.picture import choose_picture
 from ui.explore.sentences import candidates_sentence
 from ui.explore.take_away import show_take_away
@@ -30,6 +30,8 @@ def show_page() -> None:
             fit_to_picture(picture.is_drawn)
         generator = choose_generator()
         predictor = choose_model(generator)
+    if predictor is not None:
+        follow_weights(predictor.card)
     show_waiting()
     if picture is not None and predictor is None:
         show_bag_alone(picture.image, generator)
@@ -46,7 +48,7 @@ def show_page() -> None:
         place.empty()  # a container without anything in it takes no room
     try:
         with field_place:
-            view = choose_field(picture)
+            view = choose_field(picture, predictor.card.generator)
         analysis = analyse(view, picture.sample, predictor, true_label=picture.label)
     except InputError as error:
         show_error(error)

@@ -92,7 +92,8 @@ def _choose_sample(samples: dict[str, Sample]) -> Sample:
                     heading: [_thumbnail(sample, current) for sample in samples.values() if sample.kind == kind]
                     for kind, heading in texts.GALLERY_GROUPS.items()
                 },
-            }
+            },
+            folded=texts.GALLERY_GROUPS["phantom"],
         )
     st.caption(samples[chosen].description if own is None else sentences.own_picture(own.title))
     with st.container(horizontal=True):

@@ -4,8 +4,10 @@ import numpy as np
 
 from bag_generators import TissueImage
 from bag_generators.scale import ScaleDecision
-from elimipl.answer import ACCEPTANCE, Answer
+from elimipl.answer import ACCEPTANCE, WITHOUT_CHECKS, Answer
 from elimipl.cards.card import Card
+from elimipl.cards.wording import kept_sentence
+from elimipl.cards.wording import map_sentence as map_sentence_of_card
 from elimipl.labels import LabelSpace
 from elimipl.trust.one_bag import FlippingCurve
 from ui.explore import texts
@@ -53,7 +55,7 @@ def possible(label_set: tuple[str, ...], labels: LabelSpace, index: int) -> str:
 
 def would_say(words: str, probability: float) -> str:
     """What a declined answer would have been."""
-    return f"Taken at its word, the model would say {words}, {probability:.0%}. Map and bars are there to look at."
+    return f"{WITHOUT_CHECKS} {words}, {probability:.0%}. Map and bars are there to look at."
 
 
 def truth_sentence(labels: LabelSpace, index: int, true_index: int | None) -> list[str]:
@@ -144,7 +146,7 @@ def vote_sentence(names: tuple[str, ...], shares: np.ndarray) -> str:
 
 def vote_legend(name: str, share: float) -> str:
     """One entry of the legend."""
-    return f"{plain(name)} {share:.0%}"
+    return f"{plain(name)} {share:.0%}" if share >= 0.005 else f"{plain(name)} < 1%"
 
 
 def contribution_sentence(name: str, contributions: np.ndarray) -> str:
@@ -178,14 +180,8 @@ def region_sentence(numbers: RegionNumbers, title: str) -> str:
 
 def trust_line(card: Card, kind: str) -> str:
     """What was measured of maps of this kind."""
-    measured = card.trust.methods.get("single" if kind == "vote" else kind) if card.trust else None
-    if card.trust is None or measured is None:
-        return "Not measured for this model. The tab “Is the map right?” looks at this picture."
-    found = "" if measured.auroc is None else f" AUROC {measured.auroc:.2f} against the patches that carry the label;"
-    return (
-        f"On {card.trust.on}:{found} removing its top patches lowers the answer {100 * measured.gain:.0f} "
-        "points more than chance."
-    )
+    found = map_sentence_of_card(card, kind) or (kept_sentence(card) if kind == "attention" else None)
+    return found or "Not measured for this model. The tab “Is the map right?” looks at this picture."
 
 
 def flipping_sentence(curve: FlippingCurve, title: str, name: str) -> str:

@@ -38,11 +38,17 @@ MORE_FAILED = "The tiles could not be fetched from Zenodo."
 FIELD_HEADING = "Field and scale"
 WHOLE_LABEL = "Whole picture"
 WHOLE_HELP = (
-    "Deep reads all of it in cells at its own scale; the other generators shrink it to one tile. The models learned "
-    "from single tiles, so expect less."
+    "Deep reads all of it in cells at its own scale, however long that takes; the other generators shrink it to one "
+    "tile. “elimipl predict” and Batch do so, too."
+)
+PART_LABEL = "One field only"
+PART_HELP = (
+    "Off: the whole picture is read, as “elimipl predict” and Batch do. On: a field as large as the tiles that the "
+    "models learned from; a click beside it moves it. The two may differ: each answers for what it has read."
 )
 SCALE_LABEL = "µm per pixel"
 SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
+SET_SCALE = f"You can set the scale under “{FIELD_HEADING}”."
 LEFT_LABEL = "Left edge (px)"
 TOP_LABEL = "Top edge (px)"
 SCALE_UNKNOWN = "scale unknown, 0.5 µm per pixel assumed"
@@ -78,7 +84,7 @@ OUTSIDE_HELP = "What the model gives to labels that the candidate set rules out.
 SWITCH_HINT = "Click a bar to switch its label between candidate and non-candidate."
 OWN_SET_HINT = "Bars are coloured by the model's own 90 % set. Click the bars of the labels that you find possible."
 NO_SET_HINT = "This model has no 90 % set of its own. Click the bars of the labels that you find possible."
-NO_ANSWER = "No answer"
+TRUSTED, NOT_TRUSTED = "**Trusted**: every check passed.", "**Not to be trusted as it is.**"
 PUT_BACK = "Put all back"
 PATCHES_TAB, WHAT_IF_TAB, TRUST_TAB = "Patches", "What if", "Is the map right?"
 SUM_TAB, TILES_TAB, BAG_TAB = "How the score adds up", "All tiles", "The bag"

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from elimipl.cards.wording import kept_sentence
 from elimipl.trust.one_bag import FlippingCurve, flipping_curve
 from ui.explore import sentences, texts
 from ui.explore.analysis import Analysis
@@ -9,6 +10,7 @@ from ui.explore.figures.flipping import flipping_figure
 from ui.explore.maps import map_scores
 from ui.explore.view_state import ViewState, bag_key, shown_now
 from ui.frame import charts
+from ui.frame.markdown import escape
 from ui.frame.palette import current_palette
 
 
@@ -27,6 +29,8 @@ def show_flipping(analysis: Analysis) -> None:
         flipping_figure(curve, name, current_palette()), key="flipping", alt=sentences.flipping_alt(curve, name)
     )
     st.caption(sentences.flipping_sentence(curve, texts.SOURCE_TITLES[view.kind], name))
+    if (kept := kept_sentence(analysis.predictor.card)) is not None:
+        st.caption(escape(kept))
 
 
 def _about(analysis: Analysis, view: ViewState) -> int:

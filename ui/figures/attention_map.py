@@ -13,14 +13,24 @@ INTRICATE = 200  # corners; a border with more of them is drawn thinner
 
 
 def attention_map(
-    image: TissueImage, bag: Bag, scores: np.ndarray, end: float, chosen: int | None, palette: Palette, title: str
+    image: TissueImage,
+    bag: Bag,
+    scores: np.ndarray,
+    end: float,
+    chosen: int | None,
+    palette: Palette,
+    title: str,
+    even: bool = False,
 ) -> go.Figure:
-    """Scores (n,) painted on the picture; the colours run from 0 to `end`. The chosen instance is outlined."""
+    """Scores (n,) painted on the picture unless they are `even`; the colours run from 0 to `end`.
+
+    The chosen instance is outlined.
+    """
     figure = picture_figure(image)
     x_edges, y_edges, values = bag.regions.grid(scores)
     figure.add_heatmap(
-        x=x_edges, y=y_edges, z=values, zmin=0.0, zmax=end, colorscale=COLOURS, opacity=0.62, showscale=False,
-        hoverinfo="skip", name="heatmap",
+        x=x_edges, y=y_edges, z=values, zmin=0.0, zmax=end, colorscale=COLOURS, showscale=False,
+        opacity=0.0 if even else 0.62, hoverinfo="skip", name="heatmap",
     )  # fmt: skip
     if chosen is not None:
         add_outline(figure, bag, chosen, palette)

@@ -13,6 +13,7 @@ from ui.figures.plain_text import plain
 from ui.frame.palette import Palette
 
 ROW = 25  # screen px of a bar with its gap
+MANY, CLOSE = 10, 23  # bars of more classes stand closer, so that a phone shows all of them on its second screen
 LONGEST_LINE = 30  # characters beside a bar
 PALE = 0.35  # opacity of the bars of an answer that is not given
 
@@ -79,7 +80,7 @@ def class_bars(
 
 def bars_height(classes: int) -> int:
     """Screen px that the bars of so many classes take."""
-    return 52 + ROW * classes
+    return 52 + (ROW if classes <= MANY else CLOSE) * classes
 
 
 def three_bars(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bag_generators import TissueImage
+from bag_generators.field import is_large
 from ui.frame import address
 
 _KEY = "handed_over"
@@ -21,10 +22,11 @@ class HandedOver:
     title: str
 
 
-def open_in_explore(image: TissueImage, title: str) -> None:
-    """Show a picture on Explore, read by the same model, with everything that page can do."""
+def open_in_explore(image: TissueImage, title: str, whole: bool = False) -> None:
+    """Show a picture, or all of a large one (`whole`), on Explore, read by the same model."""
     st.session_state[_KEY] = HandedOver(image, title)
-    st.switch_page(EXPLORE, query_params={key: value for key, value in address.everything().items() if key in _MODEL})
+    asked = {key: value for key, value in address.everything().items() if key in _MODEL}
+    st.switch_page(EXPLORE, query_params={**asked, "whole": "true"} if whole and is_large(image) else asked)
 
 
 def handed_over() -> HandedOver | None:

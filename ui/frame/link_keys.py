@@ -7,8 +7,9 @@ from fnmatch import fnmatchcase
 
 KEYS: dict[str, tuple[str, ...]] = {
     "Explore": (
-        "picture", "sample", "generator", "labels", "method", "map", "map_class", "beside", "opacity", "threshold",
-        "colours", "outlines", "tool", "candidates_*", "crowd_seed", "raw", "microns*", "whole", "x", "y",
+        "picture", "sample", "generator", "labels", "method", "weights", "map", "map_class", "beside", "opacity",
+        "threshold", "colours", "outlines", "tool", "candidates_*", "crowd_seed", "raw", "microns*", "whole", "part",
+        "x", "y",
     ),
     "Batch": ("generator", "labels", "method", "folder"),
     "Slide": ("slide", "generator", "labels", "method"),

@@ -29,16 +29,18 @@ def choose_generator(
 def choose_space(key: str, spaces: Mapping[str, LabelSpace]) -> str:
     """Id of a label space."""
 
+    offered = sorted(spaces, key=lambda space: FIRST_SPACES.index(space) if space in FIRST_SPACES else len(spaces))
+
     def title(space: str) -> str:
         return texts.SPACE_TITLES.get(space, space)
 
     return choices.one_of(
         texts.SPACE_LABEL,
-        list(spaces),
+        offered,
         key,
-        next((space for space in FIRST_SPACES if space in spaces), list(spaces)[-1]),
+        offered[0],
         title,
-        gone={old: texts.succeeded_by(title(new)) for old, new in SUCCESSORS.items()},
+        gone={old: texts.succeeded_by(title(new)) for old, new in (SUCCESSORS | texts.OLD_SPACE_TITLES).items()},
         help=texts.SPACE_HELP,
     )
 

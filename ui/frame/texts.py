@@ -36,15 +36,25 @@ SPACE_HELP = (
     "there is none. Tissues: the seven of the paper. Drawn phantoms: drawings only."
 )
 SPACE_TITLES = {"colon": "12 classes of the colon", "tissue7": "7 tissues", "phantoms": "7 drawn phantoms"}
+OLD_SPACE_TITLES = {"5 lesions": "colon"}
+"""What links held before they held ids, and the label space that took the place."""
 METHOD_LABEL = "Method"
 METHOD_HELP = "ELIMIPL uses candidate and non-candidate labels; DEMIPL, its predecessor, only the candidates."
-NO_ACCURACY = "The accuracy of this model was not measured."
+MEASURED_LABEL = "What was measured"
 NOT_CHECKED = "Not checked whether the model knows pictures like this one."
 
 NOT_HERE = "which this version does not have here"
 ON_OR_OFF = "which is neither “true” nor “false”"
 NOTHING = "nothing"
 SWITCHED = {True: "“on”", False: "“off”"}
+
+
+WEIGHTS_LABEL = "Model weights"
+
+
+def other_weights(model: str) -> str:
+    """What is said of the digest in a link to a model that has been trained again since."""
+    return f"but “{model}” has been trained again since, so numbers differ"
 
 
 def succeeded_by(successor: str) -> str:

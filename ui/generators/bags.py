@@ -7,6 +7,7 @@ import numpy as np
 
 from bag_generators import GENERATORS, Bag, InputError, TissueImage
 from elimipl.predictor import Prediction
+from ui.figures.evenness import is_even
 from ui.frame.cached import bag_of, predictor, shipped_models
 
 OF_DRAWINGS, OF_TISSUE = ("drawn7",), ("colon", "tissue7")
@@ -25,6 +26,11 @@ class Described:
         """(n,), sums to one."""
         n = len(self.bag)
         return np.full(n, 1 / n) if self.prediction is None else self.prediction.attention
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the attention tells no instances apart."""
+        return is_even(self.attention)
 
     def scores(self, unit: str) -> np.ndarray:
         """Attention as a share of the bag, or as a multiple of an even share."""

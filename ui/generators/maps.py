@@ -53,7 +53,9 @@ def show_maps(image: TissueImage, bags: Mapping[str, Described], generator: str,
                 mark = ":material/visibility: " if name == generator else ""
                 st.markdown(f"{mark}**{GENERATORS[name].title}** · {_shape(described)}")
                 charts.show(
-                    attention_map(image, described.bag, scores, end, at[name], palette, texts.UNIT_AXIS[unit]),
+                    attention_map(
+                        image, described.bag, scores, end, at[name], palette, texts.UNIT_AXIS[unit], described.is_even
+                    ),
                     key=f"map-{name}",
                     on_click=partial(_follow_click, name),
                     alt=f"Attention of the {GENERATORS[name].title} bag, highest at instance {scores.argmax()}.",
@@ -72,7 +74,7 @@ def choose_unit() -> str:
         texts.UNIT_LABEL,
         list(texts.UNIT_TITLES),
         "unit",
-        "share",
+        "even",
         texts.UNIT_TITLES.__getitem__,
         help=texts.UNIT_HELP,
     )
@@ -93,4 +95,5 @@ def _answer(described: Described) -> str:
     prediction = described.prediction
     if prediction is None:
         return texts.NO_MODEL
-    return f"The model says {escape(prediction.title)} · {prediction.probability:.0%}"
+    even = f" {texts.EVEN}" if described.is_even else ""
+    return f"The model says {escape(prediction.title)} · {prediction.probability:.0%}.{even}"

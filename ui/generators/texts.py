@@ -14,7 +14,8 @@ UNIT_AXIS = {"share": "attention (share of the bag)", "even": "attention ÷ even
 FOLLOW_LABEL = "Follow it step by step"
 INSTANCE_LABEL = "Instance"
 NOT_SEEN = "does not look at this place"
-NO_MODEL = "No ELIMIPL model for this generator is installed; the map shows an even share."
+NO_MODEL = "No ELIMIPL model for this generator is installed, so nothing is painted."
+EVEN = "Its attention is even, so nothing is painted."
 SAME_PLACE_HEADING = "The same place in all bags"
 HOW_HEADING = "How the numbers came about"
 

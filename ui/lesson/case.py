@@ -83,7 +83,7 @@ def choose_case(shown: bool = True) -> Case:
             )  # fmt: skip
     case = make_case(kind.value(), number.value(), cut.value())
     if shown:
-        st.caption(texts.case_caption(kind.value(), case.shows_real))
+        st.caption(f"{texts.case_caption(kind.value(), case.shows_real)} {texts.classes_of(case.labels)}")
     return case
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from bag_generators import Generator
+from elimipl.labels import LabelSpace
 from ui.lesson.recorded import AmbiguityRun, Contrast, WatchedBag
 
 STEPS_HEADING = "Steps"
@@ -164,6 +165,11 @@ def true_label(name: str, description: str) -> str:
 
 def picture_title(tissue: str, variant: int) -> str:
     return f"{tissue}, {'first' if variant == 1 else 'second'} bag"
+
+
+def classes_of(labels: LabelSpace) -> str:
+    """Which classes the bags are of."""
+    return f"The lesson's bags are of the paper's {len(labels)} tissues: {', '.join(labels.names)}."
 
 
 def case_caption(kind: str, real: bool) -> str:

@@ -63,13 +63,12 @@ def maps_of(chosen: Chosen, jobs: list[Job[SlideMap]]) -> dict[str, SlideMap]:
 
 
 def _with_scale(chosen: Chosen) -> Chosen:
-    """The slide with its scale: where the file has none, the one a person gives, else the one by its nuclei."""
-    if chosen.slide.microns_per_pixel is not None:
-        return chosen
-    place = st.empty()
-    microns = st.number_input(
-        texts.SCALE_LABEL, 0.05, 20.0, None, 0.05, help=texts.SCALE_HELP, key=f"slide_scale_{chosen.id}", width=260
-    )
+    """The slide with its scale: the one a person gives, else that of the file, else the one by its nuclei."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        place = st.container(width="stretch")
+        microns = st.number_input(
+            texts.SCALE_LABEL, 0.05, 20.0, None, 0.05, help=texts.SCALE_HELP, key=f"slide_scale_{chosen.id}", width=260
+        )
     slide, scale = _scaled(chosen.id, microns, chosen.slide)
     place.info(scale.sentence, icon=":material/straighten:")
     return replace(chosen, slide=slide)

@@ -8,6 +8,7 @@ import streamlit as st
 from bag_generators import InputError, TissueImage
 from bag_generators.scale import ESTIMATED
 from elimipl.slides import SlideMap
+from ui.figures.evenness import EVEN
 from ui.frame.download import download_button
 from ui.frame.handover import open_in_explore
 from ui.frame.markdown import escape
@@ -37,8 +38,16 @@ def show_slide(chosen: Chosen, maps: Mapping[str, SlideMap]) -> None:
     if result.opened:
         _open(chosen, result.opened)
     for name in shown:
+        if is_even(maps[name]):
+            st.caption(texts.even_attention(escape(name)))
         _offer_files(chosen, name, maps[name])
     show_regions(chosen, maps[shown[0]] if shown else None)
+
+
+def is_even(slide_map: SlideMap) -> bool:
+    """Whether the attention, as a multiple of the average, tells no places of the tissue apart."""
+    times = slide_map.attention[slide_map.attention > 0]
+    return bool(times.size and times.max() < EVEN and times.min() > 1 / EVEN)
 
 
 def _offer_files(chosen: Chosen, name: str, slide_map: SlideMap) -> None:

@@ -35,7 +35,10 @@ DEMO_LABEL = "Make a demo slide"
 DEMO_BUSY = "Drawing the demo slide…"
 
 SCALE_LABEL = "Micrometres per pixel"
-SCALE_HELP = f"As the scanner's settings say it: about 0.25 for 40×, 0.5 for 20×. {EXPECTED_SCALE}"
+SCALE_HELP = (
+    "Leave it empty to take what the file says, else what its nuclei tell. Scanners have about 0.25 for 40×, 0.5 for "
+    f"20×. {EXPECTED_SCALE}"
+)
 
 MAP_HEADING = "Maps"
 START_LABEL = "Map this slide"
@@ -196,3 +199,8 @@ SCALE_SOURCE = "the slide"
 def field_title(x_mm: float, y_mm: float) -> str:
     """What a field of a slide is called on Explore: where its middle lies, never the name of the file."""
     return f"field of a slide at {x_mm:.2f}, {y_mm:.2f} mm"
+
+
+def even_attention(model: str) -> str:
+    """Said of a map whose attention tells nothing apart."""
+    return f"{model}: attention is even all over this slide, so its layer means nothing."

@@ -173,6 +173,10 @@ def _from_bag_file(upload: Upload) -> Data:
 def show_data(data: Data) -> None:
     """What was chosen, in a sentence, and what was left out of it."""
     sizes, dataset = data.dataset.sizes, data.dataset
-    st.caption(texts.bags_summary(len(dataset), sizes.min(), sizes.max(), dataset.dim, dataset.n_classes))
+    st.caption(
+        texts.bags_summary(
+            len(dataset), sizes.min(), sizes.max(), dataset.dim, [escape(title) for title in dataset.label_space.titles]
+        )
+    )
     for note in data.notes:
         st.warning(escape(note), icon=":material/warning:")

@@ -6,8 +6,10 @@ import numpy as np
 
 from elimipl.training.reports import EpochReport
 
+MOST_CLASSES = 12  # that a sentence names
 INTRO = (
     "Train a model on bags whose labels are only **candidate sets**, and watch it find out which candidate is true. "
+    "Here are bags of the paper's seven tissues, real and drawn, of digits, and any label space in a file of your own. "
     "Nothing you do here changes the models that ship, or anybody else's."
 )
 
@@ -136,10 +138,15 @@ def still_here(name: str) -> str:
     return f"**{name}** is still here."
 
 
-def bags_summary(bags: int, smallest: int, largest: int, features: int, classes: int) -> str:
+def bags_summary(bags: int, smallest: int, largest: int, features: int, classes: Sequence[str]) -> str:
     """What the data are, in a sentence."""
     size = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
-    return f"{bags} bags of {size} instances × {features} features, {classes} classes."
+    return f"{bags} bags of {size} instances × {features} features, {len(classes)} classes: {_listed(classes)}."
+
+
+def _listed(classes: Sequence[str]) -> str:
+    more = "" if len(classes) <= MOST_CLASSES else f" and {len(classes) - MOST_CLASSES} more"
+    return f"{', '.join(classes[:MOST_CLASSES])}{more}"
 
 
 def split_summary(training: int, held_out: int, average: float) -> str:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def test_models(toy_folder, capsys):
     assert run("models", "--folder", toy_folder) == 0
-    assert capsys.readouterr().out == "toy-row-elimipl  accuracy 0.900, n = 24, on the training bags\n"
+    assert capsys.readouterr().out == "toy-row-elimipl  Accuracy 0.900 (n = 24, the training bags).\n"
     assert run("models", "--json", "--folder", toy_folder) == 0
     (entry,) = json.loads(capsys.readouterr().out)
     assert entry["id"] == "toy-row-elimipl"
@@ -38,8 +38,8 @@ def test_models(toy_folder, capsys):
 def test_models_show_what_was_measured_about_explanations(judge_of_evidence, evidence, tmp_path, capsys):
     trust = measure_trust(judge_of_evidence.predictor, evidence.subset(range(4)))
     judge_of_evidence.with_trust(trust).save(tmp_path)
-    assert run("models", "--folder", tmp_path) == 0
-    assert f"; attention AUROC {trust.methods['attention'].auroc:.3f}" in capsys.readouterr().out
+    assert run("models", "--measured", "--folder", tmp_path) == 0
+    assert f"AUROC {trust.methods['attention'].auroc:.2f} against" in capsys.readouterr().out
     assert run("models", "--json", "--folder", tmp_path) == 0
     (entry,) = json.loads(capsys.readouterr().out)
     assert entry["trust"]["methods"]["contribution"]["area"] == trust.methods["contribution"].area

@@ -47,7 +47,7 @@ def test_predict_in_sentences(toy_folder, tiles, tmp_path, capsys):
 def test_predict_reads_the_whole_picture_and_says_the_scale(capsys):
     samples = {sample.id: sample for sample in list_samples()}
     section = samples["restained-section"]
-    file, predictor = section.folder / section.file, Predictor.load("tissue7-deep-elimipl")
+    file, predictor = section.folder / section.file, Predictor.load("colon-deep-elimipl")
     assert run("predict", "--model", predictor.card.id, "--quiet", file) == 0
     assert run("predict", "--model", predictor.card.id, "--quiet", "--microns-per-pixel", "0.25", file) == 0
     lines = [json.loads(text) for text in capsys.readouterr().out.splitlines()]

@@ -27,9 +27,9 @@ from ui.explore.exports.instances_csv import instances_csv
 from ui.explore.exports.painted import painted_png
 from ui.explore.exports.provenance import provenance, provenance_json
 from ui.explore.exports.report import html_report
-from ui.explore.maps import is_even
 from ui.explore.texts import scope_sentence
 from ui.explore.view_state import ViewState
+from ui.figures.evenness import is_even
 from ui.frame.palette import LIGHT
 
 SHOWN = ViewState(kind="contribution", opacity=0.6, threshold=0.2, removed=(0, 2))

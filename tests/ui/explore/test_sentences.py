@@ -25,7 +25,18 @@ def test_the_line_of_trust_says_what_was_measured_or_that_nothing_was():
     line = sentences.trust_line(measured, "vote")
     assert "AUROC 0.87" in line
     assert "21 points more than chance" in line
+    assert "(n = 300)" in line
     assert "Not measured" in sentences.trust_line(measured, "attention")
+
+
+def test_a_model_of_the_colon_says_what_its_maps_were_measured_on():
+    card = Predictor.load("colon-deep-elimipl").card
+    line = sentences.trust_line(card, "attention")
+    assert card.first_map is not None
+    assert f"{card.first_map.on} (n = {card.first_map.n}): {card.first_map.auroc:.2f}" in line
+    assert "Kept alone" in sentences.trust_line(replace(card, first_map=None), "attention")
+    assert card.first_map.chosen_on in sentences.trust_line(card, "contribution")
+    assert "Not measured" in sentences.trust_line(card, "leave_one_out")
 
 
 def test_a_region_is_compared_with_its_area():

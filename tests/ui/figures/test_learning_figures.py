@@ -86,8 +86,8 @@ def test_a_class_name_is_text_not_markup():
     space = LabelSpace.of(["<b>a</b>", "a very long class name", "c"])
     figure = drawn(weight_bars(np.eye(3), np.ones((3, 3), bool), np.arange(3), space, LIGHT))
     ticks = figure["layout"]["xaxis"]["ticktext"]
-    assert "&lt;b&gt;a" in ticks[0]
-    assert "a very long…" in ticks[1]
+    assert "&lt;" in ticks[0]
+    assert ticks[1] == f"<b>{space.codes[1]}</b>"
 
 
 def test_the_figures_of_the_comparison_show_the_four_numbers():

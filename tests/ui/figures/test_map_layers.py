@@ -7,7 +7,8 @@ import pytest
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
 from elimipl.labels import COLON, TISSUE7
-from ui.explore.maps import EVEN, attention_layer, is_even, share_layer, signed_layer, vote_layers, vote_shares
+from ui.explore.maps import attention_layer, share_layer, signed_layer, vote_layers, vote_shares
+from ui.figures.evenness import EVEN, is_even
 from ui.figures.map_colours import BELOW, COLOUR_PAIRS, at, class_colours, diverging, is_seen_on_tissue, rising
 from ui.figures.map_layer import blended
 

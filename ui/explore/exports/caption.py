@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
+from elimipl.answer import WITHOUT_CHECKS
 from ui.explore import sentences, texts
 from ui.explore.analysis import Analysis
 from ui.explore.exports.provenance import shown_answer
-from ui.explore.maps import is_even, map_scores, panels_of, region_mask, vote_shares
+from ui.explore.maps import map_scores, panels_of, region_mask, vote_shares
 from ui.explore.region import region_numbers
 from ui.explore.view_state import OF_A_CLASS, TWO_CLASSES, ViewState
+from ui.figures.evenness import is_even
 from ui.figures.map_colours import class_colours
 from ui.figures.map_layer import Layer
 
@@ -43,7 +45,7 @@ def headline(analysis: Analysis, view: ViewState) -> str:
     """The answer as the page gives it: none where a check failed or nothing was decided."""
     answer = shown_answer(analysis, view)
     if answer.declined:
-        return texts.NO_ANSWER
+        return answer.headline
     return f"{sentences.in_words(analysis.labels, analysis.labels.index(answer.label))}, {answer.probability:.0%}"
 
 
@@ -101,7 +103,7 @@ def answer_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
     words = sentences.in_words(labels, index)
     failed = tuple(check.reason for check in answer.checks if not check.passed)
     if answer.declined:
-        return (*failed, f"Taken at its word, the model would say {words}, {answer.probability:.0%}.")
+        return (*failed, f"{WITHOUT_CHECKS} {words}, {answer.probability:.0%}.")
     return (*sentences.certainty(answer), texts.scope_sentence(answer.verdict))
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ui.explore import texts
 from ui.explore.analysis import Analysis
-from ui.explore.maps import times_even_share
 from ui.explore.view_state import OF_A_CLASS, ViewState, maps_of
+from ui.figures.evenness import times_even_share
 from ui.figures.map_colours import channels, class_colours
 
 MOST_OF_ALL_CLASSES = (1_024, 144)

@@ -7,8 +7,8 @@ import numpy as np
 
 from elimipl.csv_cells import defused
 from ui.explore.analysis import Analysis
-from ui.explore.maps import times_even_share
 from ui.explore.view_state import OF_A_CLASS, ViewState, maps_of
+from ui.figures.evenness import times_even_share
 
 MOST_FEATURES = 4_000_000
 

@@ -17,9 +17,9 @@ from ui.explore.bar_groups import bar_groups
 from ui.explore.exports import caption
 from ui.explore.exports.painted import painted_panels
 from ui.explore.exports.provenance import provenance, shown_answer, shown_prediction
-from ui.explore.maps import times_even_share
 from ui.explore.view_state import OF_A_CLASS, ViewState
 from ui.figures.bars import BarGroup
+from ui.figures.evenness import times_even_share
 from ui.figures.map_layer import Layer
 from ui.frame import texts
 from ui.frame.palette import LIGHT
