@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from bag_generators import generate, load
-from bag_generators.__main__ import main as make_bags
 from bag_generators.scale import decide_scale
 from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import list_samples
@@ -103,7 +102,8 @@ def test_predict_reads_the_bags_of_a_file(toy_folder, toy_dataset, data, tiles, 
 
 
 def test_predict_reads_bags_that_nobody_has_labelled(toy_folder, tiles, tmp_path, capsys):
-    assert make_bags([str(tiles / "pink"), "--generator", "row", "--out", str(tmp_path / "bags.safetensors")]) == 0
+    bags = ("bags", "--unlabelled", tiles / "pink", "--generator", "row", "--out", tmp_path / "bags.safetensors")
+    assert run(*bags) == 0
     capsys.readouterr()
     arguments = ("predict", "--model", "toy-row-elimipl", "--folder", toy_folder, "--quiet", "--text")
     assert run(*arguments, tmp_path / "bags.safetensors") == 0
