@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bag_generators.errors import InputError
+from elimipl.attention_registry import POOLING, check_attention
 from elimipl.loss_registry import CLI, check_loss
 from elimipl.settings import Settings, choice, number, rare_switch, registered, switch
 
@@ -49,6 +50,8 @@ class Config(Settings):
     """The map to ξ: `linear` (eq. 2) or `mlp`, k → 128 → ReLU → 1."""
     pooling: str = choice("softmax_scaled", "sigmoid_normalised")
     """Attention: softmax of ξ/√l (eq. 3), or DEMIPL's `sigmoid_normalised`."""
+    attention: str = registered(POOLING)
+    """`pooling`: what the setting of that name says; or the name of a registered attention in its place."""
     head: str = choice("softmax", "softmax_of_sigmoid")
     """Class probabilities: `softmax`, or the authors' `softmax_of_sigmoid`."""
 
@@ -113,6 +116,8 @@ class Config(Settings):
         """
         if "loss" in overrides:
             check_loss(overrides["loss"])
+        if "attention" in overrides:
+            check_attention(overrides["attention"])
         return cls._from_preset(name, overrides)
 
     @classmethod

@@ -23,10 +23,12 @@ and slides the only files of `elimipl` that know them."""
 ROOMS = {
     "bag_generators.reading": {"bag_generators.errors", "bag_generators.formats"},
     "elimipl.model": {
+        "elimipl.asked_by_name", "elimipl.attention_registry",
         "elimipl.config", "elimipl.dataset", "elimipl.dataset_arrays", "bag_generators.errors",
         "bag_generators.threads",
     },
     "elimipl.training": {
+        "elimipl.asked_by_name", "elimipl.attention_registry",
         "elimipl.config", "elimipl.dataset", "elimipl.labels", "elimipl.loss_registry", "elimipl.model",
         "elimipl.settings",
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
