@@ -38,6 +38,10 @@ CLI = "cli"
 """The name of the program's own loss, the conjugate label information of eq. 9."""
 
 
+OWN = ("cdl-cc", "cdl-cn", "margin", "margin-batch")
+"""The names of the losses of ELIMIPL's successors (`elimipl.model.margin_losses`)."""
+
+
 def checked_loss(loss: Any) -> Loss:
     """`loss`, refused where it can't be called with three arguments and what it asks for."""
     wanted = "Give a function of energies, candidates and weights that returns a scalar."
@@ -58,12 +62,12 @@ def register_loss(name: str, loss: Loss) -> None:
     True
     >>> LOSSES.unregister("average")
     """
-    if name == CLI:
+    if name in (CLI, *OWN):
         raise InputError(f"There is a loss {name!r} already.", "Choose another name.")
     LOSSES.register(name, loss)
 
 
 def check_loss(name: Any) -> None:
     """Refuse the name of a loss that nobody has registered."""
-    if name != CLI and (not isinstance(name, str) or name not in LOSSES):
-        raise InputError(f"There is no loss {name!r}.", f"Choose one of {', '.join((CLI, *LOSSES))}.")
+    if name not in (CLI, *OWN) and (not isinstance(name, str) or name not in LOSSES):
+        raise InputError(f"There is no loss {name!r}.", f"Choose one of {', '.join((CLI, *OWN, *LOSSES))}.")

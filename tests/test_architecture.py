@@ -23,7 +23,7 @@ and slides the only files of `elimipl` that know them."""
 ROOMS = {
     "bag_generators.reading": {"bag_generators.errors", "bag_generators.formats"},
     "elimipl.model": {
-        "elimipl.asked_by_name", "elimipl.attention_registry",
+        "elimipl.asked_by_name", "elimipl.attention_registry", "elimipl.loss_registry",
         "elimipl.config", "elimipl.dataset", "elimipl.dataset_arrays", "bag_generators.errors",
         "bag_generators.threads",
     },

@@ -19,7 +19,7 @@ from bag_generators.errors import InputError
 from bag_generators.plugins import Registry
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.methods import lws, miplgp, networks, partial_label, pl_aggd, proden, rc
+from elimipl.methods import lws, miplgp, networks, partial_label, pl_aggd, proden, rc, successors
 from elimipl.model.inference import Predictions
 from elimipl.settings import Settings
 from elimipl.training import loop
@@ -102,7 +102,11 @@ def _multi_instance_methods() -> list[Method]:
         networks.entropy_config,
         loop.fit,
     )
-    return [*paper[:2], gaussian, *paper[2:], ours]
+    since = [
+        Method(name, name, "MIPL", summary, partial(successors.config, name), loop.fit)
+        for name, summary in successors.SUMMARIES.items()
+    ]
+    return [*paper[:2], gaussian, *paper[2:], ours, *since]
 
 
 _FEATURES = {"Mean": "mean", "MaxMin": "maxmin"}

@@ -14,7 +14,7 @@ from bag_generators.errors import InputError
 from elimipl.asked_by_name import asked_by
 from elimipl.attention_registry import ASKED, ATTENTIONS, POOLING, Attention, check_attention
 from elimipl.config import Config
-from elimipl.model.attention import attention_pool, softmax_by_bag
+from elimipl.model.attention import attention_pool, softmax_by_bag, standardise_by_bag
 from elimipl.model.context import with_context
 from elimipl.model.embedding import Among, drop, embed_and_read
 
@@ -75,7 +75,7 @@ class Network(nn.Module):
         self.classifier = nn.Linear(config.hidden, n_classes)
         self.own_attention = _own_attention(config, attention)
         self._asked = () if self.own_attention is None else asked_by(self.own_attention, 1, ASKED)
-        if "epoch" in self._asked:
+        if "epoch" in self._asked or self._standardises:
             self.register_buffer("epoch", torch.zeros(1))
         self.to(getattr(torch, config.dtype))
 
@@ -122,7 +122,13 @@ class Network(nn.Module):
     @property
     def is_local(self) -> bool:
         """Whether an instance's score and votes stay the same whatever else is in its bag."""
-        return self.config.extractor != "context" and not self.has_own_extractor and self.own_attention is None
+        alone = self.own_attention is None and not self._standardises
+        return alone and self.config.extractor != "context" and not self.has_own_extractor
+
+    @property
+    def _standardises(self) -> bool:
+        """Whether scores are compared within their bag, at a temperature that depends on the epoch."""
+        return self.own_attention is None and self.config.pooling == "softmax_standardised"
 
     def as_printed(
         self,
@@ -167,6 +173,11 @@ class Network(nn.Module):
             return self._own_logits(scores, bag_of, bags, h)
         if self.config.pooling == "sigmoid_normalised":
             return functional.logsigmoid(scores)
+        if self.config.pooling == "softmax":
+            return scores
+        if self._standardises:
+            scores = standardise_by_bag(scores, _one_bag(scores) if bag_of is None else bag_of, bags)
+            return scores / (math.sqrt(self.config.hidden) * self.config.tau(int(self.epoch)))
         return scores / math.sqrt(self.config.hidden)
 
     def _own_logits(self, scores: Tensor, bag_of: Tensor | None, bags: int, h: Tensor | None) -> Tensor:
@@ -178,7 +189,7 @@ class Network(nn.Module):
             )
         offered: dict[str, Any] = {
             "h": h,
-            "bag_of": torch.zeros(len(scores), dtype=torch.int64, device=scores.device) if bag_of is None else bag_of,
+            "bag_of": _one_bag(scores) if bag_of is None else bag_of,
             "bags": bags,
             "epochs": self.config.epochs,
             "hidden": self.config.hidden,
@@ -204,6 +215,10 @@ class Network(nn.Module):
         if self.config.head == "softmax":
             return logits
         return logits.sigmoid().clamp(SIGMOID_MARGIN, 1 - SIGMOID_MARGIN) if training else logits.sigmoid()
+
+
+def _one_bag(scores: Tensor) -> Tensor:
+    return torch.zeros(len(scores), dtype=torch.int64, device=scores.device)
 
 
 def _own_attention(config: Config, given: Attention | None) -> Attention | None:

@@ -22,6 +22,7 @@ from elimipl.model.batching import Bags, Batch, PackedBags
 from elimipl.model.beliefs import initial_weights, move_weights
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, infer, infer_packed, share_correct
+from elimipl.model.margin_losses import MARGIN_LOSSES
 from elimipl.model.network import BagOutputs, Network, build_network
 from elimipl.model.scaling import Scaler, fit_scaler
 from elimipl.model.streaming import StreamedBags
@@ -84,7 +85,7 @@ def fit(
     resume: bool = False,
     device: str = "auto",
 ) -> Fitted:
-    """Train on every bag of `dataset`; true labels are only reported on, never learned from.
+    """Train on every bag of `dataset`; true labels are only reported on, unless `config.labels` says otherwise.
 
     `extractor` is any module that maps standardised instances (N, d) to (N, d'); it takes the place of ψ1, is copied
     and trained along from the weights it has. `attention` takes the place of eq. 3 (see `attention_registry.Attention`)
@@ -107,7 +108,8 @@ def fit(
         config = config.replace(loss=getattr(loss, "__name__", type(loss).__name__))
     elif config.loss != CLI:
         check_loss(config.loss)
-        loss = LOSSES[config.loss]
+        loss = MARGIN_LOSSES.get(config.loss) or LOSSES[config.loss]
+    dataset = _as_learned_from(dataset, config)
     if attention is not None:
         attention = checked_attention(attention)
         config = config.replace(attention=getattr(attention, "__name__", type(attention).__name__))
@@ -115,8 +117,9 @@ def fit(
         on_device = resolve_device(device, config.dtype)
         network = build_network(config, dataset.dim, dataset.n_classes, extractor, attention).to(on_device)
         team = Team.present(on_device)
-        by_hand = extractor is None and loss is None and config.attention == POOLING and not plain
-        steps = FastSteps(network, config, team) if by_hand else PlainSteps(network, config, team, loss)
+        known = config.loss in (CLI, *MARGIN_LOSSES) and config.attention == POOLING
+        by_hand = known and extractor is None and not plain
+        steps = (FastSteps if by_hand else PlainSteps)(network, config, team, loss)
         run = _Run(dataset, config, held_out, network, steps, team)
         keeper = None if checkpoint is None or not team.leads else Checkpoint(Path(checkpoint), config, dataset)
         if keeper is not None and resume and keeper.path.exists():
@@ -138,6 +141,18 @@ def fit(
                 saved = time.monotonic()
     weights = run.weights.double().cpu().numpy()
     return Fitted(run.network, config, run.scaler, weights, tuple(run.history), unsaved)
+
+
+def _as_learned_from(dataset: BagDataset, config: Config) -> BagDataset:
+    """The bags with the labels that training may see: candidate sets, or the true labels alone."""
+    if config.labels == "candidates":
+        return dataset
+    if unknown := int((dataset.labels < 0).sum()):
+        raise InputError(
+            f"{config.method.upper()} learns from true labels, but {unknown} of {len(dataset)} bags have none.",
+            "Leave these bags out, or choose a method that learns from candidate sets.",
+        )
+    return dataset.with_candidates(np.eye(dataset.n_classes, dtype=bool)[dataset.labels])
 
 
 def _save(keeper: Checkpoint, run: _Run) -> InputError | None:

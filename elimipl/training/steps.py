@@ -56,14 +56,20 @@ class Steps(Protocol):
 
 
 class FastSteps:
-    """Eq. 9 on the program's own extractors, with derivatives written out by hand."""
+    """Eq. 9 on the program's own extractors, with derivatives written out by hand.
 
-    def __init__(self, network: Network, config: Config, team: Team) -> None:
-        self._network, self._config, self._team = network, config, team
+    With a `loss` of the energies and the settings, its derivative by the energies comes from autograd and the rest as
+    before.
+    """
+
+    def __init__(self, network: Network, config: Config, team: Team, loss: Loss | None = None) -> None:
+        self._network, self._config, self._team, self._loss = network, config, team, loss
+        self._mean = _Mean()
         self._optimizer = FlatSGD(network, config.momentum, config.nesterov, config.weight_decay, config.clip)
 
     def epoch(self, seed: int) -> AbstractContextManager[None]:
         """Nothing here depends on more than the generator of the epoch."""
+        self._mean = _Mean()
         return nullcontext()
 
     def outputs(self, batch: Batch, generator: torch.Generator) -> BagOutputs:
@@ -76,7 +82,7 @@ class FastSteps:
     ) -> None:
         """One step from the derivatives by energies and scores."""
         outputs = [out.energies]
-        gradients = [loss_gradient(energies, candidates, weights, self._config)[batch.here]]
+        gradients = [self._slope(energies, candidates, weights)[batch.here]]
         if self._config.attention_entropy > 0:
             outputs.append(out.scores)
             slope = attention_entropy_gradient(out.scores.detach(), len(candidates))
@@ -84,9 +90,20 @@ class FastSteps:
         lr = self._config.learning_rate(moment.epoch)
         self._optimizer.step(outputs, gradients, lr, None if self._team.alone else self._team.sum_)
 
+    def _slope(self, energies: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
+        """Derivative of the loss by the energies, (B, k)."""
+        if self._loss is None:
+            return loss_gradient(energies, candidates, weights, self._config)
+        leaf = energies.detach().requires_grad_()
+        value = self._loss(leaf, candidates, weights, config=self._config)
+        self._mean.add(value, len(candidates))
+        return torch.autograd.grad(value, leaf)[0]
+
     def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
-        """The parts of eq. 9."""
-        return loss_values(energies, scores, candidates, weights, self._config)
+        """The parts of eq. 9; of another loss the mean over the epoch's bags."""
+        if self._loss is None:
+            return loss_values(energies, scores, candidates, weights, self._config)
+        return self._mean.with_attention(scores, len(energies), self._config)
 
     def tensors(self) -> dict[str, Tensor]:
         """Two flat vectors."""
@@ -116,14 +133,14 @@ class PlainSteps:
         if config.momentum > 0:  # made now, so that a checkpoint can be read into them before the first step
             for parameter in self._moved.values():
                 self._optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
-        self._bags, self._sum = 0, 0.0
+        self._mean = _Mean()
 
     @contextmanager
     def epoch(self, seed: int) -> Iterator[None]:
         """Layers of others may draw from torch's common generator: it is seeded here, and as before afterwards."""
         device = self._network.embed.weight.device
         self._network.train()
-        self._bags, self._sum = 0, 0.0
+        self._mean = _Mean()
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(seed)
             yield
@@ -147,7 +164,7 @@ class PlainSteps:
             value = cli_loss(energies, candidates, constant, self._config)
         else:
             value = _scalar(self._loss(energies, candidates, constant, **self._given(out, batch, moment)))
-            self._bags, self._sum = self._bags + len(candidates), self._sum + float(value.detach()) * len(candidates)
+            self._mean.add(value, len(candidates))
         if self._config.attention_entropy > 0:
             value = value + self._config.attention_entropy * attention_entropy(out.scores, len(candidates))
         self._optimizer.param_groups[0]["lr"] = self._config.learning_rate(moment.epoch)
@@ -184,11 +201,7 @@ class PlainSteps:
         """The parts of eq. 9; of another loss the mean over the epoch's bags, with the attention entropy if in use."""
         if self._loss is None:
             return loss_values(energies, scores, candidates, weights, self._config)
-        total, share = self._sum / self._bags, self._config.attention_entropy
-        if share == 0:
-            return {"total": total}
-        attention = float(attention_entropy(scores, len(energies)))
-        return {"attention": attention, "total": total + share * attention}
+        return self._mean.with_attention(scores, len(energies), self._config)
 
     def tensors(self) -> dict[str, Tensor]:
         """The network's parameters and buffers and, with momentum, the velocity of each parameter."""
@@ -200,6 +213,25 @@ class PlainSteps:
             for name, parameter in self._moved.items()
         }
         return state | velocity
+
+
+class _Mean:
+    """The mean of a loss over the bags of an epoch."""
+
+    def __init__(self) -> None:
+        self._bags, self._sum = 0, 0.0
+
+    def add(self, value: Tensor, bags: int) -> None:
+        """The loss of one step, a mean over its bags."""
+        self._bags, self._sum = self._bags + bags, self._sum + float(value.detach()) * bags
+
+    def with_attention(self, scores: Tensor, bags: int, config: Config) -> dict[str, float]:
+        """The total, with DEMIPL's attention entropy if it is in use."""
+        total, share = self._sum / self._bags, config.attention_entropy
+        if share == 0:
+            return {"total": total}
+        attention = float(attention_entropy(scores, bags))
+        return {"attention": attention, "total": total + share * attention}
 
 
 def _place(batch: Batch) -> Among | None:
