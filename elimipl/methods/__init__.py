@@ -29,9 +29,11 @@ __all__ = [
     "METHODS",
     "FittedMethod",
     "Method",
+    "find_method",
     "network_method",
     "network_methods",
     "register_method",
+    "settings_for",
     "training_config",
 ]
 
@@ -169,6 +171,32 @@ def network_method(name: str, summary: str, *, title: str = "", preset: str = "d
         return Config.preset(preset, **{**given, **fixed})
 
     return Method(name, title or name, "MIPL", summary, config, loop.fit)
+
+
+def find_method(name: str) -> Method:
+    """A method by its name in upper or lower case.
+
+    >>> find_method("cdl-sam-cn").name
+    'CDL-SAM-CN'
+    """
+    found = {known.casefold(): known for known in METHODS}.get(str(name).casefold())
+    if found is None:
+        raise InputError(f"There is no method “{name}”.", f"Choose one of {', '.join(METHODS)}.")
+    return METHODS[found]
+
+
+def settings_for(method: Method, *, preset: str = "default", **changes: Any) -> Settings:
+    """The settings of a method with some changed: networks start from the preset, others from their own papers'."""
+    config: Settings
+    if method.name in network_methods():
+        return training_config(method.name, preset=preset, **changes)
+    if method.is_network:
+        config = method.config(preset=preset, **changes)
+        return config
+    if preset != "default":
+        raise InputError(f"{method.name} has no presets.", "Leave out the preset.")
+    config = method.config(**changes)
+    return config
 
 
 def network_methods() -> tuple[str, ...]:

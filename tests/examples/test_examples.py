@@ -22,6 +22,7 @@ PROMISED = {
     "own_generator": (r"(4) instances of 3 features, painted on \(\d+, \d+\)", 4),
     "bags_in_a_data_loader": (r"instances of (\d+) bags, means \(\d+, 64\)", 32),
     "own_method": (r"training bags (\d\.\d+)", 0.4),
+    "compare_methods": (r"accuracy (\d\.\d+)", 0.5),
     "cross_validation": (r"accuracy (\d\.\d+) ± ", 0.5),
     "watch_training": (r"^ 10  (\d\.\d+) found", 0.3),
 }
