@@ -59,6 +59,10 @@ _SEGMENTS: dict[str, Any] = {
 }
 
 
+_OWN_RATES = (*OURS, *(name for name in SINCE if name not in ("DAM-CLI", "ELIMIPL-unscaled")))
+"""Methods that don't take ELIMIPL's learning rates."""
+
+
 def settings_of(cell: Cell) -> dict[str, Any]:
     """What to give to the method's `config`; split i trains with seed i."""
     if cell.method not in NETWORKS:
@@ -97,7 +101,7 @@ def _benchmark_settings(cell: Cell) -> dict[str, Any]:
     if cell.method in SINCE:
         settings |= _margin_settings(cell)
     if DATA[cell.data].pictures:
-        faster = cell.method not in (*OURS, *SINCE) and (cell.r == 3 or (data == "mnist" and cell.method != "DEMIPL"))
+        faster = cell.method not in _OWN_RATES and (cell.r == 3 or (data == "mnist" and cell.method != "DEMIPL"))
         in_batches = {"batch": 16, "lr": 0.1} if cell.method == "MIPLMA-batch" else {}
         return settings | {"extractor": "cnn", "lr": 0.05 if faster else 0.01} | in_batches
     if cell.data.startswith("crc-"):
@@ -124,6 +128,8 @@ def _margin_settings(cell: Cell) -> dict[str, Any]:
         settings["margin"] = known[cell.r - 1] if 1 <= cell.r <= len(known) else 0.1
     if tissue and (cell.method.startswith("MIPLMA") or "-MAM-" in cell.method):
         settings["least_temperature"] = 0.5
+    if data.startswith("crc") and (cell.method.startswith("MIPLMA") or "-DAM-" in cell.method):
+        settings["epochs"] = 200
     return settings
 
 
