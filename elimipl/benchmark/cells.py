@@ -18,12 +18,14 @@ ABLATIONS = ("MA+SP", "MA+IN", "MA")
 CROSS_ENTROPY = ("CE-SP-IN", "CE")
 OURS = ("ELIMIPL-entropy",)
 _CDL = tuple(f"CDL-{attention}-{phi}" for attention in ("DAM", "SAM", "MAM") for phi in ("CC", "CN"))
-SINCE = (
+SINCE_NETWORKS = (
     *("MIPLMA", "MIPLMA-batch", *_CDL, *(f"{name}-sigmoid" for name in _CDL)),
     *("DAM-CLI", "ELIMIPL-unscaled", "ABMIL"),
 )
+"""Of `SINCE`, those that train the attention network."""
+SINCE = (*SINCE_NETWORKS, "ProMIPL", "FastMIPL", "FastMIPL-published")
 """Methods since the paper, and variants of its appendix: they join any table where they are named."""
-NETWORKS = ("ELIMIPL", "DEMIPL", *ABLATIONS, *CROSS_ENTROPY, *OURS, *SINCE)
+NETWORKS = ("ELIMIPL", "DEMIPL", *ABLATIONS, *CROSS_ENTROPY, *OURS, *SINCE_NETWORKS)
 """Methods that train the attention network; the others learn from instances (MIPLGP) or from bag features."""
 
 
@@ -94,7 +96,7 @@ class Cell:
         """0 to 3, from a second per split to ten minutes: what comes first in a run."""
         if self.method == "MIPLGP":
             return 2
-        if self.method not in NETWORKS:
+        if self.method not in NETWORKS and self.method not in SINCE:
             return 0
         return 3 if DATA[self.data].pictures else 1
 

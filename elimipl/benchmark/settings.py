@@ -23,7 +23,8 @@ for a plain softmax, are those that were good on other tissue; they are not chos
 **Methods since**: MIPLMA's λ is its code's on MNIST (.05, .1, .01) and its paper's on Birdsong (5); elsewhere .1 is our
 guess. τ falls to .1, on tissue to .5. CDL, with a plain softmax, takes a rate of .05 for 32 bags where the published
 head takes .2; on pictures both take .01. MIPLMA-batch takes 16 pictures' bags per step at a rate of .1. None of these
-is tuned here.
+is tuned here. ProMIPL has its code's epochs and temperatures, FastMIPL the rates and samples of its code, and two
+layers everywhere.
 
 Variants share ELIMIPL's settings. ELIMIPL-entropy is our own method, not a variant: it has the `default` preset (plain
 softmax, μ = .1, γ = 1), and on pictures the authors' steps and width at a rate of .01; their .05 is too much for a
@@ -65,6 +66,10 @@ _OWN_RATES = (*OURS, *(name for name in SINCE if name not in ("DAM-CLI", "ELIMIP
 
 def settings_of(cell: Cell) -> dict[str, Any]:
     """What to give to the method's `config`; split i trains with seed i."""
+    if cell.method == "ProMIPL":
+        return _generative_settings(cell)
+    if cell.method.startswith("FastMIPL"):
+        return _fast_settings(cell)
     if cell.method not in NETWORKS:
         return {"scaling": "global"} if cell.method == "MIPLGP" and DATA[cell.data].pictures else {}
     space, _, generator = cell.data.partition("-")
@@ -130,6 +135,32 @@ def _margin_settings(cell: Cell) -> dict[str, Any]:
         settings["least_temperature"] = 0.5
     if data.startswith("crc") and (cell.method.startswith("MIPLMA") or "-DAM-" in cell.method):
         settings["epochs"] = 200
+    return settings
+
+
+def _generative_settings(cell: Cell) -> dict[str, Any]:
+    """Rate, epochs and temperature of ProMIPL's code by data set; steps of several bags as ELIMIPL has them."""
+    data = cell.data.removeprefix("authors-")
+    if DATA[cell.data].pictures:
+        lr = 0.0085 if (data, cell.r) == ("mnist", 3) else 0.005
+        return {"extractor": "cnn", "scaling": "global", "cooling": 0.0, "epochs": 100, "lr": lr}
+    if data.partition("-")[0] in ("lesion5", "tissue7", "crc"):
+        in_batches = {} if cell.data.startswith("authors-") else {"batch": 64, "lr": 0.2}
+        return {"hidden": 512, "epochs": 300, "least_temperature": 0.5} | in_batches
+    return {"batch": 32, "lr": 0.2} if data == "birdsong" else {}
+
+
+def _fast_settings(cell: Cell) -> dict[str, Any]:
+    """Rate, samples and widths of FastMIPL's code by data set; elsewhere those it has for tissue."""
+    data = cell.data.removeprefix("authors-")
+    rates = {"birdsong": (0.001, 0.002, 0.005), "sival": (0.002, 0.005, 0.005)}.get(data, ())
+    samples = {"mnist": (40, 30, 50), "fmnist": (30, 40, 20), "birdsong": (10, 20, 30), "sival": (30, 20, 30)}
+    known = 1 <= cell.r <= 3
+    settings: dict[str, Any] = {"lr": rates[cell.r - 1]} if known and rates else {}
+    if known and data in samples:
+        settings["samples"] = samples[data][cell.r - 1]
+    if DATA[cell.data].pictures:
+        settings |= {"extractor": "cnn", "scaling": "global", "hidden": 256, "width": 128, "lr": 0.0005}
     return settings
 
 

@@ -19,7 +19,7 @@ from bag_generators.errors import InputError
 from bag_generators.plugins import Registry
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.methods import lws, miplgp, networks, partial_label, pl_aggd, proden, rc, successors
+from elimipl.methods import fastmipl, lws, miplgp, networks, partial_label, pl_aggd, proden, promipl, rc, successors
 from elimipl.model.inference import Predictions
 from elimipl.settings import Settings
 from elimipl.training import loop
@@ -71,7 +71,7 @@ class Method:
         return self.fit is loop.fit
 
 
-def _fixed(settings: type[Settings], **fixed: str) -> Callable[..., Settings]:
+def _fixed(settings: type[Settings], **fixed: str | bool) -> Callable[..., Settings]:
     """Settings of which some belong to the name of the method and can't be given another value."""
 
     def config(**given: Any) -> Settings:
@@ -108,7 +108,29 @@ def _multi_instance_methods() -> list[Method]:
         Method(name, name, "MIPL", summary, partial(successors.config, name), loop.fit)
         for name, summary in successors.SUMMARIES.items()
     ]
-    return [*paper[:2], gaussian, *paper[2:], ours, *since]
+    probabilistic = Method(
+        "ProMIPL",
+        "ProMIPL",
+        "MIPL",
+        "Guesses the label between a bag and its candidate set, and makes the candidate set of it again.",
+        promipl.ProMiplConfig.of,
+        promipl.fit,
+    )
+    fast = [
+        Method(
+            name,
+            name,
+            "MIPL",
+            summary,
+            _fixed(fastmipl.FastMiplConfig, published=published),
+            fastmipl.fit,
+        )
+        for name, published, summary in (
+            ("FastMIPL", False, "A Bayesian linear score and attention for each class, learned from all bags at once."),
+            ("FastMIPL-published", True, "FastMIPL with the statistics of the test bags, and dropout at prediction."),
+        )
+    ]
+    return [*paper[:2], gaussian, *paper[2:], ours, *since, probabilistic, *fast]
 
 
 _FEATURES = {"Mean": "mean", "MaxMin": "maxmin"}

@@ -23,6 +23,7 @@ from tests.elimipl.methods.separable_bags import (
 NETWORKS = (*TRAINED_ALIKE, "ELIMIPL-entropy", *SINCE)
 LEARNERS = ("PRODEN", "RC", "LWS")
 PARTIAL_LABEL = tuple(f"{name}{mlp}-{kind}" for name in LEARNERS for mlp in ("", "-MLP") for kind in ("Mean", "MaxMin"))
+FAST = ("FastMIPL", "FastMIPL-published")
 GRAPHS = ("PL-AGGD-Mean", "PL-AGGD-MaxMin")
 
 
@@ -35,6 +36,12 @@ def quick(name: str, **settings):
         if name.startswith("CDL"):
             small |= {"lr": 0.2 if name.endswith("sigmoid") else 0.05}
         return METHODS[name].config(**{**small, **settings})
+    if name in FAST:
+        return METHODS[name].config(
+            **{"hidden": 16, "width": 8, "epochs": 60, "samples": 4, "lr": 0.01, "dropout": 0.1, **settings}
+        )
+    if name == "ProMIPL":
+        return METHODS[name].config(**{"hidden": 16, "epochs": 40, "batch": 8, "lr": 0.2, "dropout": 0.0, **settings})
     small = {"epochs": 60, "batch": 16} if name in PARTIAL_LABEL else {"epochs": 10}
     if name == "MIPLGP":
         small = {"epochs": 20, "kernel_instances": 60, "samples": 64}
@@ -48,7 +55,7 @@ def learn(name: str, bags, **settings):
 
 
 def test_every_method_is_there_once():
-    assert set(METHODS) == {*NETWORKS, "MIPLGP", *PARTIAL_LABEL, *GRAPHS}
+    assert set(METHODS) == {*NETWORKS, *FAST, "ProMIPL", "MIPLGP", *PARTIAL_LABEL, *GRAPHS}
     for name, method in METHODS.items():
         assert method.name == name
         assert method.family == ("PLL" if name in (*PARTIAL_LABEL, *GRAPHS) else "MIPL")
