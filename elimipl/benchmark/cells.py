@@ -23,7 +23,7 @@ SINCE_NETWORKS = (
     *("DAM-CLI", "ELIMIPL-unscaled", "ABMIL"),
 )
 """Of `SINCE`, those that train the attention network."""
-SINCE = (*SINCE_NETWORKS, "ProMIPL", "FastMIPL", "FastMIPL-published")
+SINCE = (*SINCE_NETWORKS, "ProMIPL", "FastMIPL", "FastMIPL-published", "AGOPMIPL")
 """Methods since the paper, and variants of its appendix: they join any table where they are named."""
 NETWORKS = ("ELIMIPL", "DEMIPL", *ABLATIONS, *CROSS_ENTROPY, *OURS, *SINCE_NETWORKS)
 """Methods that train the attention network; the others learn from instances (MIPLGP) or from bag features."""

@@ -19,7 +19,19 @@ from bag_generators.errors import InputError
 from bag_generators.plugins import Registry
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.methods import fastmipl, lws, miplgp, networks, partial_label, pl_aggd, proden, promipl, rc, successors
+from elimipl.methods import (
+    agopmipl,
+    fastmipl,
+    lws,
+    miplgp,
+    networks,
+    partial_label,
+    pl_aggd,
+    proden,
+    promipl,
+    rc,
+    successors,
+)
 from elimipl.model.inference import Predictions
 from elimipl.settings import Settings
 from elimipl.training import loop
@@ -116,6 +128,14 @@ def _multi_instance_methods() -> list[Method]:
         promipl.ProMiplConfig.of,
         promipl.fit,
     )
+    along = Method(
+        "AGOPMIPL",
+        "AGOPMIPL",
+        "MIPL",
+        "Attention by class prototypes, seen along the directions that the classifier has found useful.",
+        agopmipl.AgopConfig.of,
+        agopmipl.fit,
+    )
     fast = [
         Method(
             name,
@@ -130,7 +150,7 @@ def _multi_instance_methods() -> list[Method]:
             ("FastMIPL-published", True, "FastMIPL with the statistics of the test bags, and dropout at prediction."),
         )
     ]
-    return [*paper[:2], gaussian, *paper[2:], ours, *since, probabilistic, *fast]
+    return [*paper[:2], gaussian, *paper[2:], ours, *since, probabilistic, *fast, along]
 
 
 _FEATURES = {"Mean": "mean", "MaxMin": "maxmin"}

@@ -40,6 +40,9 @@ def quick(name: str, **settings):
         return METHODS[name].config(
             **{"hidden": 16, "width": 8, "epochs": 60, "samples": 4, "lr": 0.01, "dropout": 0.1, **settings}
         )
+    if name == "AGOPMIPL":
+        small = {"middle": 16, "hidden": 16, "epochs": 30, "batch": 8, "lr": 0.1, "dropout": 0.1, "prototypes": 2}
+        return METHODS[name].config(**{**small, **settings})
     if name == "ProMIPL":
         return METHODS[name].config(**{"hidden": 16, "epochs": 40, "batch": 8, "lr": 0.2, "dropout": 0.0, **settings})
     small = {"epochs": 60, "batch": 16} if name in PARTIAL_LABEL else {"epochs": 10}
@@ -55,7 +58,7 @@ def learn(name: str, bags, **settings):
 
 
 def test_every_method_is_there_once():
-    assert set(METHODS) == {*NETWORKS, *FAST, "ProMIPL", "MIPLGP", *PARTIAL_LABEL, *GRAPHS}
+    assert set(METHODS) == {*NETWORKS, *FAST, "ProMIPL", "AGOPMIPL", "MIPLGP", *PARTIAL_LABEL, *GRAPHS}
     for name, method in METHODS.items():
         assert method.name == name
         assert method.family == ("PLL" if name in (*PARTIAL_LABEL, *GRAPHS) else "MIPL")
