@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bag_generators.errors import InputError
     from elimipl import explain
+    from elimipl.attention_registry import ATTENTIONS, register_attention
     from elimipl.cards.files import list_models
     from elimipl.cards.finish import save_model
     from elimipl.config import Config
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from elimipl.training.splits import group_folds, stratified_splits
 
 __all__ = [
+    "ATTENTIONS",
     "COLON",
     "LESION5",
     "LOSSES",
@@ -64,6 +66,7 @@ __all__ = [
     "join",
     "list_models",
     "network_method",
+    "register_attention",
     "register_loss",
     "register_method",
     "save_model",
@@ -73,6 +76,7 @@ __all__ = [
 # Loaded on demand (PEP 562), so that `python -m elimipl doctor` starts where torch is broken.
 _HOMES = {
     "bag_generators.errors": ("InputError",),
+    "elimipl.attention_registry": ("ATTENTIONS", "register_attention"),
     "elimipl.cards.files": ("list_models",),
     "elimipl.cards.finish": ("save_model",),
     "elimipl.config": ("Config",),

@@ -1,7 +1,8 @@
 """Every choice a training run depends on, in one frozen, validated object.
 
 Three presets stand side by side: `paper` (the equations as printed), `published` (what the authors' research
-code computes) and `default` (what measured best here). `method="demipl"` puts DEMIPL into the same frame.
+code computes) and `default` (what measured best here). `method="demipl"` puts DEMIPL into the same frame, and so do the
+names of methods since (docs/methods.md).
 """
 
 from __future__ import annotations
@@ -12,10 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from bag_generators.errors import InputError
+from elimipl.attention_registry import POOLING, check_attention
 from elimipl.loss_registry import CLI, check_loss
 from elimipl.settings import Settings, choice, number, rare_switch, registered, switch
 
 PRESETS = ("paper", "published", "default")
+TEMPERATURE_FALLS = 0.95
+"""What is left of MIPLMA's temperature after every epoch."""
+_ATTENTIONS = {"dam": "sigmoid_normalised", "sam": "softmax_scaled", "mam": "softmax_standardised"}
+_CDL = tuple(f"cdl-{attention}-{phi}" for attention in _ATTENTIONS for phi in ("cc", "cn"))
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class Config(Settings):
     0.25
     """
 
-    method: str = choice("elimipl", "demipl")
+    method: str = choice("elimipl", "demipl", "elimipl-unscaled", "dam-cli", "miplma", "miplma-batch", *_CDL, "abmil")
     preset_name: str = choice("default", "paper", "published")
 
     extractor: str = choice("identity", "context", "cnn")
@@ -47,8 +53,15 @@ class Config(Settings):
     """Inner width of the two gates, which the paper leaves open; a shared gate has one unit per class."""
     score: str = choice("linear", "mlp")
     """The map to ξ: `linear` (eq. 2) or `mlp`, k → 128 → ReLU → 1."""
-    pooling: str = choice("softmax_scaled", "sigmoid_normalised")
-    """Attention: softmax of ξ/√l (eq. 3), or DEMIPL's `sigmoid_normalised`."""
+    pooling: str = choice("softmax_scaled", "sigmoid_normalised", "softmax_standardised", "softmax")
+    """Attention: softmax of ξ/√l (eq. 3); DEMIPL's `sigmoid_normalised`; MIPLMA's, of ξ standardised in its bag and
+    divided by √l and a falling temperature; or the plain `softmax` of ξ."""
+    temperature: float = number(5.0, 1e-3, 1e3, rare=True)
+    """τ⁰ of MIPLMA's attention; .95 of it is left after every epoch."""
+    least_temperature: float = number(0.1, 1e-3, 1e3, rare=True)
+    """Where τ stops falling."""
+    attention: str = registered(POOLING)
+    """`pooling`: what the setting of that name says; or the name of a registered attention in its place."""
     head: str = choice("softmax", "softmax_of_sigmoid")
     """Class probabilities: `softmax`, or the authors' `softmax_of_sigmoid`."""
 
@@ -67,7 +80,14 @@ class Config(Settings):
     attention_entropy: float = number(0.0, 0, 1e6)
     """DEMIPL's λ_a: weight of −Σ a log a over the unnormalised attention."""
     loss: str = registered(CLI)
-    """`cli`, the conjugate label information of eq. 9, or the name of a registered loss in its place."""
+    """`cli`, the conjugate label information of eq. 9; `cdl-cc`, `cdl-cn`, `margin` or `margin-batch` of the methods
+    since; or the name of a registered loss in its place."""
+    focus: float = number(1.0, 0, 10, rare=True)
+    """γ of CDL: how strongly the margin of a bag scales its loss; 0 not at all."""
+    margin: float = number(1.0, 0, 1e6, rare=True)
+    """λ of MIPLMA: weight of the margin loss."""
+    labels: str = choice("candidates", "true", rare=True)
+    """What is learned from: candidate sets, or the `true` labels as the reference with nothing hidden (ABMIL)."""
 
     scaling: str = choice("zscore", "none", "robust", "global")
     """Feature standardisation, fitted on the training bags only (`model.scaling`); `global` with a CNN."""
@@ -89,11 +109,13 @@ class Config(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.method == "demipl" and self.pooling != "sigmoid_normalised":
-            raise InputError(
-                f"DEMIPL pools with sigmoid_normalised attention, but pooling is {self.pooling!r}.",
-                "Remove the pooling setting or choose method 'elimipl'.",
-            )
+        for name in ("pooling", "loss", "labels"):
+            own = _METHOD_SETTINGS.get(self.method, {}).get(name)
+            if own is not None and getattr(self, name) != own:
+                raise InputError(
+                    f"{self.method.upper()} has {name}={own!r}, but {name} is {getattr(self, name)!r}.",
+                    f"Remove the {name} setting or choose method 'elimipl'.",
+                )
         if self.nesterov and self.momentum == 0:
             raise InputError("Nesterov steps need a momentum above 0.", "Set momentum=0.9 or nesterov=False.")
 
@@ -106,13 +128,15 @@ class Config(Settings):
 
     @classmethod
     def preset(cls, name: str, **overrides: Any) -> Config:
-        """The named preset with single settings changed; DEMIPL and the CNN bring settings of their own.
+        """The named preset with single settings changed; methods and the CNN bring settings of their own.
 
         With a smaller `batch` and no `lr` the preset's learning rate falls in proportion: at the full rate, steps of
         single bags break down.
         """
         if "loss" in overrides:
             check_loss(overrides["loss"])
+        if "attention" in overrides:
+            check_attention(overrides["attention"])
         return cls._from_preset(name, overrides)
 
     @classmethod
@@ -142,6 +166,10 @@ class Config(Settings):
         kept = self.epochs - epoch + (1 if self.schedule == "published" else 0)
         return kept / self.epochs
 
+    def tau(self, epoch: int) -> float:
+        """τ^(t) of MIPLMA's attention at epoch t = 1..T: max(τ_m, .95 τ^(t−1))."""
+        return max(self.least_temperature, self.temperature * TEMPERATURE_FALLS**epoch)
+
     def learning_rate(self, epoch: int) -> float:
         """The step size of epoch t = 1..T."""
         if not self.cosine:
@@ -170,15 +198,37 @@ _DEFAULT = {
     "nesterov": True,
 }
 _PRESETS: dict[str, dict[str, Any]] = {"paper": {}, "published": _PUBLISHED, "default": _DEFAULT}
+_NO_CLI: dict[str, Any] = {"sparsity": "none", "mu": 0.0, "gamma": 0.0}
 _METHOD_SETTINGS: dict[str, dict[str, Any]] = {
     "demipl": {
         "method": "demipl",
         "pooling": "sigmoid_normalised",
         "hidden": 500,
-        "sparsity": "none",
-        "mu": 0.0,
-        "gamma": 0.0,
         "attention_entropy": 0.001,
+        **_NO_CLI,
+    },
+    "elimipl-unscaled": {"pooling": "softmax"},
+    "dam-cli": {"pooling": "sigmoid_normalised"},
+    "miplma": {"pooling": "softmax_standardised", "loss": "margin", **_NO_CLI},
+    "miplma-batch": {
+        "pooling": "softmax_standardised",
+        "loss": "margin-batch",
+        "batch": 32,
+        "lr": 0.2,
+        **_NO_CLI,
+    },
+    **{
+        name: {"pooling": _ATTENTIONS[name[4:7]], "loss": f"cdl-{name[8:]}", "head": "softmax", **_NO_CLI}
+        for name in _CDL
+    },
+    "abmil": {
+        "labels": "true",
+        "pooling": "softmax",
+        "gate": "two",
+        "gate_width": 128,
+        "score": "linear",
+        "head": "softmax",
+        **_NO_CLI,
     },
 }
 # Pixel by pixel, the few strokes that reach the margin of a picture would be a hundred deviations large.

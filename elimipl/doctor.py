@@ -135,15 +135,15 @@ def check_opencv_twins() -> Iterator[Check]:
 
 
 def check_plug_ins() -> Iterator[Check]:
-    """Generators, methods and losses that installed packages bring but that can't be used."""
+    """Generators, methods, losses and attentions that installed packages bring but that can't be used."""
     try:
         from bag_generators import GENERATORS
-        from elimipl import LOSSES, METHODS
+        from elimipl import ATTENTIONS, LOSSES, METHODS
     except ImportError:
         return  # said already among the packages
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # each is said below
-        problems = [*GENERATORS.problems, *METHODS.problems, *LOSSES.problems]
+        problems = [*GENERATORS.problems, *METHODS.problems, *LOSSES.problems, *ATTENTIONS.problems]
     for problem in problems:
         yield Check(WARN, problem.what, problem.fix)
 

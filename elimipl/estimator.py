@@ -1,4 +1,4 @@
-"""The method as a scikit-learn classifier: bags in, classes out, in `cross_val_score` and pipelines like any other."""
+"""Every method as a scikit-learn classifier: bags in, classes out, in `cross_val_score` and pipelines as usual."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bag_generators.errors import InputError
-from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
+from elimipl.methods import find_method, settings_for
 from elimipl.model.inference import Predictions
-from elimipl.training.loop import fit
+
+_SETTINGS = ("hidden", "lr", "epochs", "batch", "dropout", "weight_decay", "mu", "gamma")
+_PARTS = ("extractor", "attention", "loss")
 
 
 class MIPLClassifier(ClassifierMixin, BaseEstimator):
@@ -27,11 +29,13 @@ class MIPLClassifier(ClassifierMixin, BaseEstimator):
     - a boolean matrix (m, k) of candidates; its columns are the classes `classes`, or 0..k−1,
     - m plain labels, where every label is known (or with `candidates`, see `fit`).
 
-    `settings` are settings of the training (`elimipl.Config`), such as `{"epochs": 50}`; `preset`, `extractor` and
-    `loss` are those of `Config.preset` and `elimipl.fit`.
+    `method` is any name in `elimipl.METHODS`. `hidden` to `gamma` are settings most methods have, None for the method's
+    own, so that a `GridSearchCV` can search them; `settings` are any others (`elimipl.Config` for networks), such as
+    `{"scaling": "global"}`. `preset`, `extractor`, `attention` and `loss` are those of `Config.preset` and
+    `elimipl.fit`, for methods that train the network.
 
     >>> X = [[[0.0, 1.0]], [[5.0, 2.0], [4.0, 2.0]], [[0.0, 2.0]]]
-    >>> model = MIPLClassifier(settings={"epochs": 3, "hidden": 8}, device="cpu").fit(X, [["a", "b"], ["b"], ["a"]])
+    >>> model = MIPLClassifier(epochs=3, hidden=8, device="cpu").fit(X, [["a", "b"], ["b"], ["a"]])
     >>> model.classes_.tolist(), model.predict_proba(X).shape
     (['a', 'b'], (3, 2))
     """
@@ -39,19 +43,39 @@ class MIPLClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
+        method: str = "ELIMIPL",
         preset: str = "default",
+        hidden: int | None = None,
+        lr: float | None = None,
+        epochs: int | None = None,
+        batch: int | None = None,
+        dropout: float | None = None,
+        weight_decay: float | None = None,
+        mu: float | None = None,
+        gamma: float | None = None,
         settings: Mapping[str, Any] | None = None,
         random_state: int = 0,
         classes: Sequence[Any] | None = None,
         extractor: Any = None,
+        attention: Any = None,
         loss: Any = None,
         device: str = "auto",
     ) -> None:
+        self.method = method
         self.preset = preset
+        self.hidden = hidden
+        self.lr = lr
+        self.epochs = epochs
+        self.batch = batch
+        self.dropout = dropout
+        self.weight_decay = weight_decay
+        self.mu = mu
+        self.gamma = gamma
         self.settings = settings
         self.random_state = random_state
         self.classes = classes
         self.extractor = extractor
+        self.attention = attention
         self.loss = loss
         self.device = device
 
@@ -61,7 +85,12 @@ class MIPLClassifier(ClassifierMixin, BaseEstimator):
         So a cross-validation learns from candidates and scores true labels:
         `cross_val_score(model, X, labels, params={"candidates": candidates})`.
         """
-        config = Config.preset(self.preset, **{"seed": self.random_state, **(self.settings or {})})
+        method = find_method(self.method)
+        changes = {"seed": self.random_state, **self._given(_SETTINGS), **(self.settings or {})}
+        config = settings_for(method, preset=self.preset, **changes)
+        parts = self._given(_PARTS)
+        if parts and not method.is_network:
+            raise InputError(f"{method.name} has no {next(iter(parts))} to replace.", "Choose a method with a network.")
         y = _plain(y)
         given = y if candidates is None else _plain(candidates)
         self.classes_ = _classes(given, y, self.classes)
@@ -69,7 +98,7 @@ class MIPLClassifier(ClassifierMixin, BaseEstimator):
         labels = _label_numbers(y, self.classes_) if _are_labels(y) else np.full(len(sets), -1)
         names = [str(label) for label in self.classes_]
         bags = BagDataset.from_bags(_bags(X, len(sets)), LabelSpace.of(names), labels, sets)
-        self.fitted_ = fit(bags, config, extractor=self.extractor, loss=self.loss, device=self.device)
+        self.fitted_: Any = method.fit(bags, config, device=self.device, **parts)
         self.n_features_in_ = bags.dim
         return self
 
@@ -84,10 +113,16 @@ class MIPLClassifier(ClassifierMixin, BaseEstimator):
         return classes
 
     def predictions(self, X: Sequence[ArrayLike], *, embeddings: bool = False) -> Predictions:
-        """Probabilities and the attention of every instance, one bag after the other; z of eq. 4 if asked for."""
+        """Probabilities and, of networks, the attention of every instance, one bag after the other; z of eq. 4 if asked
+        for.
+        """
         check_is_fitted(self)
         bags = BagDataset.from_bags(_bags(X), LabelSpace.of([str(label) for label in self.classes_]))
-        return self.fitted_.predict(bags, embeddings=embeddings)
+        return self.fitted_.predict(bags, embeddings=True) if embeddings else self.fitted_.predict(bags)
+
+    def _given(self, names: Sequence[str]) -> dict[str, Any]:
+        """Those parameters that are not None."""
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def score(self, X: Sequence[ArrayLike], y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy, if `y` are true labels.

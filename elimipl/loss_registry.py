@@ -8,43 +8,44 @@ A package names what it brings in its pyproject.toml; it is imported when somebo
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bag_generators.errors import InputError
 from bag_generators.plugins import Registry
+from elimipl.asked_by_name import check_arguments
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Loss = Callable[["Tensor", "Tensor", "Tensor"], "Tensor"]
+Loss = Callable[..., "Tensor"]
 """loss(energies, candidates, weights) → a scalar, the mean over the B bags of a step.
 
-energies (B, k): what the softmax is taken of, as `torch.nn.functional.cross_entropy` takes it; the only argument with a
-gradient. candidates (B, k) bool: the candidate set of each bag, never empty. weights (B, k): a distribution on the
-candidates, how much training believes in each (eq. 6; 1/|S| for ever with `mapping="average"`).
+energies (B, k): what the softmax is taken of, as `torch.nn.functional.cross_entropy` takes it, with a gradient.
+candidates (B, k) bool: the candidate set of each bag, never empty. weights (B, k): a distribution on the candidates,
+how much training believes in each (eq. 6; 1/|S| for ever with `mapping="average"`). By the names of its arguments a
+loss may ask for more (`ASKED`).
 """
+
+ASKED = ("epoch", "epochs", "bag_ids", "attention", "bag_of", "z", "config")
+"""epoch: from 1 to epochs; bag_ids (B,): the place of each bag in the data set; attention (n,) of eq. 3, with a
+gradient, of all instances of the step, and bag_of (n,), the bag of each, 0 to B − 1; z (B, l) of eq. 4, with a
+gradient; config: the settings."""
+OF_INSTANCES = ("attention", "bag_of", "z")
+"""What is known only where the instances of all bags of a step are read by one process."""
 
 CLI = "cli"
 """The name of the program's own loss, the conjugate label information of eq. 9."""
 
 
+OWN = ("cdl-cc", "cdl-cn", "margin", "margin-batch")
+"""The names of the losses of ELIMIPL's successors (`elimipl.model.margin_losses`)."""
+
+
 def checked_loss(loss: Any) -> Loss:
-    """`loss`, refused where it can't be called with three arguments."""
+    """`loss`, refused where it can't be called with three arguments and what it asks for."""
     wanted = "Give a function of energies, candidates and weights that returns a scalar."
-    if not callable(loss):
-        raise InputError(f"{loss!r} is not a loss.", wanted)
-    try:
-        signature = inspect.signature(getattr(loss, "forward", loss))  # a module's own call takes anything
-    except (TypeError, ValueError):  # not written in Python: whether it fits shows when it is called
-        signature = None
-    try:
-        if signature is not None:
-            signature.bind(None, None, None)
-    except TypeError:
-        name = getattr(loss, "__name__", type(loss).__name__)
-        raise InputError(f"The loss “{name}” takes {signature}, not three arguments.", wanted) from None
+    check_arguments(loss, "loss", ("energies", "candidates", "weights"), ASKED, wanted)
     checked: Loss = loss
     return checked
 
@@ -61,12 +62,12 @@ def register_loss(name: str, loss: Loss) -> None:
     True
     >>> LOSSES.unregister("average")
     """
-    if name == CLI:
+    if name in (CLI, *OWN):
         raise InputError(f"There is a loss {name!r} already.", "Choose another name.")
     LOSSES.register(name, loss)
 
 
 def check_loss(name: Any) -> None:
     """Refuse the name of a loss that nobody has registered."""
-    if name != CLI and (not isinstance(name, str) or name not in LOSSES):
-        raise InputError(f"There is no loss {name!r}.", f"Choose one of {', '.join((CLI, *LOSSES))}.")
+    if name not in (CLI, *OWN) and (not isinstance(name, str) or name not in LOSSES):
+        raise InputError(f"There is no loss {name!r}.", f"Choose one of {', '.join((CLI, *OWN, *LOSSES))}.")

@@ -20,14 +20,14 @@ from typing import Any, Self
 from bag_generators.errors import InputError
 
 
-def number(default: float, low: float, high: float) -> Any:
-    """A setting from `low` to `high`, both allowed; whole if it is declared an int."""
-    return field(default=default, metadata={"range": (low, high)})
+def number(default: float, low: float, high: float, *, rare: bool = False) -> Any:
+    """A setting from `low` to `high`, both allowed; whole if it is declared an int. See `rare_switch` for `rare`."""
+    return field(default=default, metadata={"range": (low, high)} | _rarely(rare))
 
 
-def choice(default: str, *others: str) -> Any:
-    """A setting that is one of a few words."""
-    return field(default=default, metadata={"choices": (default, *others)})
+def choice(default: str, *others: str, rare: bool = False) -> Any:
+    """A setting that is one of a few words. See `rare_switch` for `rare`."""
+    return field(default=default, metadata={"choices": (default, *others)} | _rarely(rare))
 
 
 def switch(default: bool) -> Any:
@@ -46,6 +46,10 @@ def registered(default: str) -> Any:
     Only its form is checked here: a model stays readable where what it was trained with isn't installed.
     """
     return field(default=default, metadata={"registered": True, "rare": True})
+
+
+def _rarely(rare: bool) -> dict[str, bool]:
+    return {"rare": True} if rare else {}
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,15 @@ PERCEPTRONS = tuple(f"{name}-MLP-{how}" for how in ("Mean", "MaxMin") for name i
 ABLATIONS = ("MA+SP", "MA+IN", "MA")
 CROSS_ENTROPY = ("CE-SP-IN", "CE")
 OURS = ("ELIMIPL-entropy",)
-NETWORKS = ("ELIMIPL", "DEMIPL", *ABLATIONS, *CROSS_ENTROPY, *OURS)
+_CDL = tuple(f"CDL-{attention}-{phi}" for attention in ("DAM", "SAM", "MAM") for phi in ("CC", "CN"))
+SINCE_NETWORKS = (
+    *("MIPLMA", "MIPLMA-batch", *_CDL, *(f"{name}-sigmoid" for name in _CDL)),
+    *("DAM-CLI", "ELIMIPL-unscaled", "ABMIL"),
+)
+"""Of `SINCE`, those that train the attention network."""
+SINCE = (*SINCE_NETWORKS, "ProMIPL", "FastMIPL", "FastMIPL-published", "AGOPMIPL")
+"""Methods since the paper, and variants of its appendix: they join any table where they are named."""
+NETWORKS = ("ELIMIPL", "DEMIPL", *ABLATIONS, *CROSS_ENTROPY, *OURS, *SINCE_NETWORKS)
 """Methods that train the attention network; the others learn from instances (MIPLGP) or from bag features."""
 
 
@@ -44,6 +52,10 @@ _ALL = (
         Data(f"{space}-{name}", f"{kind}, {title}", f"CRC-{title}", comparable=False)
         for space, kind in (("lesion5", "Lesions"), ("tissue7", "Tissues"))
         for name, title in _GENERATORS.items()
+    ),
+    *(
+        Data(f"crc-{name}", f"CRC-MIPL {_GENERATORS[name]}, rebuilt", f"CRC-{_GENERATORS[name]}", comparable=False)
+        for name in ("row", "sbn")
     ),
     Data("authors-birdsong", "Birdsong, authors' bags", "Birdsong"),
     Data("authors-mnist", "MNIST, authors' bags", "MNIST", pictures=True),
@@ -84,7 +96,7 @@ class Cell:
         """0 to 3, from a second per split to ten minutes: what comes first in a run."""
         if self.method == "MIPLGP":
             return 2
-        if self.method not in NETWORKS:
+        if self.method not in NETWORKS and self.method not in SINCE:
             return 0
         return 3 if DATA[self.data].pictures else 1
 
@@ -102,7 +114,7 @@ class View:
     """Methods shown in a section of their own."""
 
     def cells(self, added: Sequence[str] = ()) -> Iterator[Cell]:
-        """Every cell, data set by data set; methods that others have registered can be `added`."""
+        """Every cell, data set by data set; methods that are registered or since the paper can be `added`."""
         for data in self.data:
             for r in self.rs:
                 for method in (*self.methods, *self.extra, *added):
@@ -113,7 +125,11 @@ def _with_authors(*names: str) -> tuple[str, ...]:
     return (*names, *(f"authors-{name}" for name in (*names, "sival")))
 
 
-_TISSUE = tuple(f"{space}-{generator}" for space in ("lesion5", "tissue7", "authors-crc") for generator in _GENERATORS)
+_TISSUE = (
+    *(f"{space}-{generator}" for space in ("lesion5", "tissue7") for generator in _GENERATORS),
+    *("crc-row", "crc-sbn"),
+    *(f"authors-crc-{generator}" for generator in _GENERATORS),
+)
 VIEWS: Mapping[str, View] = {
     view.id: view
     for view in (

@@ -1,4 +1,6 @@
-"""The numbers the paper prints: `paper.json` holds its tables 2 to 5, A1 and A2, table → data → method → r."""
+"""The numbers that are printed: `paper.json` holds the paper's tables 2 to 5, A1, A2, A4 and A5, and of CDL's tables 2
+and 3 what they say about methods since; table → data → method → r.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,15 @@ _FILE = Path(__file__).with_name("paper.json")
 
 @lru_cache(maxsize=1)
 def paper_tables() -> Tables:
-    """Table number → data → method → one number for each r (tables 2, 4, 5, A1: 1, 2, 3); None is the paper's “--”."""
+    """Table → data → method → one number for each r (benchmark sets: 1, 2, 3); None is the paper's “--”."""
     called = "The list of the paper's numbers “paper.json”"
     return validated(Tables, read_json(_FILE, called), called)
 
 
 def paper_number(data: str, r: int, method: str) -> Number | None:
-    """What the paper reports for a method on its data set `data`; r is 0 where candidate sets come from a crowd.
+    """What the paper reports for a method on its data set `data` (CDL's for methods since).
+
+    r is 0 where candidate sets come from a crowd.
 
     The tables agree where they overlap, so any of them will do.
 

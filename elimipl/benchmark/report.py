@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bag_generators.storage import write_whole
-from elimipl.benchmark.cells import CROWD, DATA, VIEWS, Cell, View, study_cells
+from elimipl.benchmark.cells import CROWD, DATA, SINCE, VIEWS, Cell, View, study_cells
 from elimipl.benchmark.claims import Claim, PairedTest, claims
 from elimipl.benchmark.figure_four import phenomena
 from elimipl.benchmark.rebuilt import SOURCES
@@ -42,7 +42,12 @@ def _section(records: Records, view: View) -> list[str]:
 def _tables_of(records: Records, view: View, data: str) -> list[str]:
     parts = []
     title = DATA[data].title
-    sections = ((view.methods, ""), (view.extra, ", perceptrons"), (_added(records, data), ", registered methods"))
+    sections = (
+        (view.methods, ""),
+        (view.extra, ", perceptrons"),
+        (SINCE, ", methods since and variants"),
+        (_added(records, data), ", registered methods"),
+    )
     for methods, heading in sections:
         cells = [Cell(data, r, method) for r in view.rs for method in methods]
         if any(records.measured(cell) or records.failures(cell) for cell in cells):
@@ -51,8 +56,8 @@ def _tables_of(records: Records, view: View, data: str) -> list[str]:
 
 
 def _added(records: Records, data: str) -> tuple[str, ...]:
-    """Recorded methods that are in none of the paper's tables."""
-    known = {cell.method for view in VIEWS.values() for cell in view.cells()}
+    """Recorded methods that are in none of the tables."""
+    known = {cell.method for view in VIEWS.values() for cell in view.cells()} | set(SINCE)
     return tuple(sorted({kept["method"] for kept in records.cells.values() if kept["data"] == data} - known))
 
 

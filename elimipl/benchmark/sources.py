@@ -10,6 +10,7 @@ from bag_generators.assets import WORK
 from bag_generators.errors import InputError
 from elimipl.benchmark.authors import find_mat, prepare_authors
 from elimipl.benchmark.cells import DATA, Cell
+from elimipl.benchmark.crc_bags import find_crc, prepare_crc
 from elimipl.benchmark.prepared import Prepared
 from elimipl.benchmark.rebuilt import SOURCES, find_raw, prepare_rebuilt
 from elimipl.benchmark.tile_bags import Progress, find_tile_folder, prepare_tiles
@@ -30,6 +31,8 @@ class DataFolders:
         """The raw data of a cell, or an `InputError` that says how to get it."""
         if cell.data in SOURCES:
             return find_raw(cell.data, self.data)
+        if cell.data.startswith("crc-"):
+            return find_crc(self.data)
         if not cell.data.startswith("authors-"):
             return find_tile_folder(cell.data.partition("-")[0], self.data)
         if self.mat is None:
@@ -71,4 +74,6 @@ class Shelf:
             return prepare_rebuilt(bags, folders.data)
         if bags.data.startswith("authors-") and folders.mat is not None:
             return prepare_authors(bags, folders.mat)
+        if bags.data.startswith("crc-"):
+            return prepare_crc(bags.data, folders.data, folders.kept, self._progress)
         return prepare_tiles(bags.data, folders.data, folders.kept, self._progress)

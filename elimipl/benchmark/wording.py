@@ -22,14 +22,16 @@ the authors' bags. SIVAL-MIPL can't be rebuilt: it needs the authors' file (`--m
 perceptrons (MLP) are those of its Table A1.
 """,
     "table 3": """\
-CRC-MIPL needs the authors' files (`--mat`). Two sets of real tiles stand in for it; the paper's numbers are shown for
-orientation, without a difference. **Lesions** (lesion5, five classes): split i learns from a random 70 % of every
-class of the training tiles, with the candidate sets of three simulated annotators (seed i, 2.08 labels on average), and
-is tested on *all* validation tiles, which come from *other slides*. So the splits differ in training bags and
-candidate sets only, and their deviation says nothing about yet other slides. **Tissues** (tissue7, seven classes, 128
-tiles): 7:3 splits by tile, candidate sets likewise. Bags are made with the stain normalisation of the shipped models
-(lesions: tones, except SIFT) but without augmented copies, which the shipped models have. All networks share the
-shipped models' settings; “ELIMIPL” has the paper's ℓ1 sparsity, “ELIMIPL-entropy” is what is shipped.
+The candidate sets of CRC-MIPL are in the authors' files only (`--mat`). **CRC-MIPL rebuilt** (Row, SBN) has their kind
+of bags, 1,000 tiles of each of seven classes, but the candidate sets of three simulated annotators. Two other sets of
+real tiles stand beside it; the paper's numbers are shown for orientation, without a difference. **Lesions** (lesion5,
+five classes): split i learns from a random 70 % of every class of the training tiles, with the candidate sets of three
+simulated annotators (seed i, 2.08 labels on average), and is tested on *all* validation tiles, which come from *other
+slides*. So the splits differ in training bags and candidate sets only, and their deviation says nothing about yet other
+slides. **Tissues** (tissue7, seven classes, 128 tiles): 7:3 splits by tile, candidate sets likewise. Bags are made with
+the stain normalisation of the shipped models (lesions: tones, except SIFT) but without augmented copies, which the
+shipped models have. All networks share the shipped models' settings; “ELIMIPL” has the paper's ℓ1 sparsity,
+“ELIMIPL-entropy” is what is shipped.
 """,
     "table 4": """\
 All rows have ELIMIPL's settings; the variants leave out the sparsity loss (MA+IN), the inhibition loss (MA+SP) or both

@@ -104,7 +104,9 @@ def candidates_from(args: argparse.Namespace) -> Candidates:
 
 def add_settings(parser: argparse.ArgumentParser, **method: Any) -> None:
     """`method` replaces what may be said as --method."""
-    parser.add_argument("--method", default="elimipl", **(method or {"choices": Config.choices("method")}))
+    parser.add_argument(
+        "--method", default="elimipl", **(method or {"choices": Config.choices("method"), "type": str.lower})
+    )
     parser.add_argument("--preset", choices=PRESETS, default="default", help="settings to start from")
     parser.add_argument("--epochs", type=int, metavar="T")
     parser.add_argument("--seed", type=int)

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from bag_generators.assets import WORK
 from bag_generators.errors import InputError
-from elimipl.benchmark.cells import DATA, SPLITS, VIEWS, Cell, study_cells
+from elimipl.benchmark.cells import DATA, SINCE, SPLITS, VIEWS, Cell, study_cells
 from elimipl.benchmark.records import FILE, Records
 from elimipl.benchmark.report import write_report
 from elimipl.benchmark.session import Session, to_do
@@ -97,7 +97,7 @@ def _wanted(args: argparse.Namespace) -> list[Cell]:
         if folder is not None and not folder.is_dir():
             raise InputError(f"There is no folder “{folder}”.", "Check the name.")
     resolve_device(args.device)
-    added = [name for name in METHODS.added if name in (args.methods or ())]
+    added = [name for name in (*SINCE, *METHODS.added) if name in (args.methods or ())]
     cells = [cell for view in views for cell in VIEWS[view].cells(added)] + (study_cells() if args.study else [])
     return [
         cell

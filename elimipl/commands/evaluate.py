@@ -14,7 +14,7 @@ from elimipl.commands import arguments, evaluate_attention
 from elimipl.config import Config
 from elimipl.data.matlab import load_splits
 from elimipl.dataset import BagDataset
-from elimipl.methods import METHODS, Method, network_methods, training_config
+from elimipl.methods import METHODS, Method, find_method, settings_for
 from elimipl.model.device import resolve_device
 from elimipl.settings import Settings
 from elimipl.training.protocol import ProtocolResult, SplitResult, evaluate, stratified_splits
@@ -46,12 +46,13 @@ def run(args: argparse.Namespace) -> int:
     refuse_torchrun("Start it without: --workers spreads the splits over the cores.")
     if args.splits < 1:
         raise InputError(f"{args.splits} splits measure nothing.", "Ask for at least 1.")
-    method = _method(args.method)
+    method = find_method(args.method)
     config = _config(args, method)
     dataset = arguments.candidates_from(args).given_to(arguments.load_data(args.data))
     if args.attention:
         if not isinstance(config, Config):
-            raise InputError(f"{method.name} has no attention.", f"Choose one of {', '.join(network_methods())}.")
+            networks = ", ".join(name for name, one in METHODS.items() if one.is_network)
+            raise InputError(f"{method.name} has no attention.", f"Choose one of {networks}.")
         return evaluate_attention.run(args, dataset, config, lambda: _splits(args, dataset))
     if args.model is not None:
         raise InputError("A trained model is measured by --attention only.", "Add --attention, or leave out --model.")
@@ -69,25 +70,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _method(name: str) -> Method:
-    found = {known.casefold(): known for known in METHODS}.get(name.casefold())
-    if found is None:
-        raise InputError(f"There is no method “{name}”.", f"Choose one of {', '.join(METHODS)}.")
-    return METHODS[found]
-
-
 def _config(args: argparse.Namespace, method: Method) -> Settings:
-    """The settings asked for: networks start from the preset, other methods from what their own papers have."""
-    changes = arguments.changes_from(args)
-    config: Settings
-    if method.name in network_methods():
-        config = training_config(method.name, preset=args.preset, **changes)
-    elif method.is_network:
-        config = method.config(preset=args.preset, **changes)
-    elif args.preset != "default":
-        raise InputError(f"{method.name} has no presets.", "Leave out --preset.")
-    else:
-        config = method.config(**changes)
+    """The settings asked for. A device that isn't there is refused here."""
+    config = settings_for(method, preset=args.preset, **arguments.changes_from(args))
     resolve_device(args.device, getattr(config, "dtype", "float32"))
     return config
 

@@ -19,7 +19,19 @@ from bag_generators.errors import InputError
 from bag_generators.plugins import Registry
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.methods import lws, miplgp, networks, partial_label, pl_aggd, proden, rc
+from elimipl.methods import (
+    agopmipl,
+    fastmipl,
+    lws,
+    miplgp,
+    networks,
+    partial_label,
+    pl_aggd,
+    proden,
+    promipl,
+    rc,
+    successors,
+)
 from elimipl.model.inference import Predictions
 from elimipl.settings import Settings
 from elimipl.training import loop
@@ -29,9 +41,11 @@ __all__ = [
     "METHODS",
     "FittedMethod",
     "Method",
+    "find_method",
     "network_method",
     "network_methods",
     "register_method",
+    "settings_for",
     "training_config",
 ]
 
@@ -69,7 +83,7 @@ class Method:
         return self.fit is loop.fit
 
 
-def _fixed(settings: type[Settings], **fixed: str) -> Callable[..., Settings]:
+def _fixed(settings: type[Settings], **fixed: str | bool) -> Callable[..., Settings]:
     """Settings of which some belong to the name of the method and can't be given another value."""
 
     def config(**given: Any) -> Settings:
@@ -102,7 +116,41 @@ def _multi_instance_methods() -> list[Method]:
         networks.entropy_config,
         loop.fit,
     )
-    return [*paper[:2], gaussian, *paper[2:], ours]
+    since = [
+        Method(name, name, "MIPL", summary, partial(successors.config, name), loop.fit)
+        for name, summary in successors.SUMMARIES.items()
+    ]
+    probabilistic = Method(
+        "ProMIPL",
+        "ProMIPL",
+        "MIPL",
+        "Guesses the label between a bag and its candidate set, and makes the candidate set of it again.",
+        promipl.ProMiplConfig.of,
+        promipl.fit,
+    )
+    along = Method(
+        "AGOPMIPL",
+        "AGOPMIPL",
+        "MIPL",
+        "Attention by class prototypes, seen along the directions that the classifier has found useful.",
+        agopmipl.AgopConfig.of,
+        agopmipl.fit,
+    )
+    fast = [
+        Method(
+            name,
+            name,
+            "MIPL",
+            summary,
+            _fixed(fastmipl.FastMiplConfig, published=published),
+            fastmipl.fit,
+        )
+        for name, published, summary in (
+            ("FastMIPL", False, "A Bayesian linear score and attention for each class, learned from all bags at once."),
+            ("FastMIPL-published", True, "FastMIPL with the statistics of the test bags, and dropout at prediction."),
+        )
+    ]
+    return [*paper[:2], gaussian, *paper[2:], ours, *since, probabilistic, *fast, along]
 
 
 _FEATURES = {"Mean": "mean", "MaxMin": "maxmin"}
@@ -165,6 +213,32 @@ def network_method(name: str, summary: str, *, title: str = "", preset: str = "d
         return Config.preset(preset, **{**given, **fixed})
 
     return Method(name, title or name, "MIPL", summary, config, loop.fit)
+
+
+def find_method(name: str) -> Method:
+    """A method by its name in upper or lower case.
+
+    >>> find_method("cdl-sam-cn").name
+    'CDL-SAM-CN'
+    """
+    found = {known.casefold(): known for known in METHODS}.get(str(name).casefold())
+    if found is None:
+        raise InputError(f"There is no method “{name}”.", f"Choose one of {', '.join(METHODS)}.")
+    return METHODS[found]
+
+
+def settings_for(method: Method, *, preset: str = "default", **changes: Any) -> Settings:
+    """The settings of a method with some changed: networks start from the preset, others from their own papers'."""
+    config: Settings
+    if method.name in network_methods():
+        return training_config(method.name, preset=preset, **changes)
+    if method.is_network:
+        config = method.config(preset=preset, **changes)
+        return config
+    if preset != "default":
+        raise InputError(f"{method.name} has no presets.", "Leave out the preset.")
+    config = method.config(**changes)
+    return config
 
 
 def network_methods() -> tuple[str, ...]:

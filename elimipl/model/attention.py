@@ -25,6 +25,19 @@ def softmax_by_bag(scores: Tensor, bag_of: Tensor, bags: int) -> Tensor:
     return raised / scores.new_zeros(bags).index_add(0, bag_of, raised).index_select(0, bag_of)
 
 
+def standardise_by_bag(scores: Tensor, bag_of: Tensor, bags: int) -> Tensor:
+    """(ξ − mean)/(deviation + 1e-8) within each bag, as MIPLMA's code has it: (N,).
+
+    The deviation (n − 1 in its denominator) counts as a constant; a bag of one instance has 0.
+    """
+    count = torch.bincount(bag_of, minlength=bags).to(scores.dtype)  # (bags,)
+    mean = scores.new_zeros(bags).index_add(0, bag_of, scores) / count
+    centred = scores - mean.index_select(0, bag_of)
+    squares = _sum_by_bag(centred.detach().square(), bag_of, bags)
+    deviation = (squares / (count - 1).clamp_min(1)).sqrt()
+    return centred / (deviation + 1e-8).index_select(0, bag_of)
+
+
 def _sum_by_bag(values: Tensor, bag_of: Tensor, bags: int) -> Tensor:
     return values.new_zeros((bags, *values.shape[1:])).index_add_(0, bag_of, values)
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from bag_generators.errors import InputError
+from elimipl.asked_by_name import asked_by
+from elimipl.attention_registry import ASKED, ATTENTIONS, POOLING, Attention, check_attention
 from elimipl.config import Config
-from elimipl.model.attention import attention_pool, softmax_by_bag
+from elimipl.model.attention import attention_pool, softmax_by_bag, standardise_by_bag
 from elimipl.model.context import with_context
 from elimipl.model.embedding import Among, drop, embed_and_read
 
@@ -36,10 +38,20 @@ class Network(nn.Module):
     """x (N, d) and the bag of every row → class energies and attention.
 
     In the paper's symbols `extractor` is ψ1, `embed` is ψ2, `gate_t` and `gate_s` are W_t and W_s, `score` is W,
-    `classifier` is f. A module given as `extractor`, (N, d) → (N, d'), takes the place of the one in the settings.
+    `classifier` is f. A module given as `extractor`, (N, d) → (N, d'), takes the place of the one in the settings, and
+    an `attention` (`elimipl.attention_registry.Attention`) that of eq. 3.
     """
 
-    def __init__(self, config: Config, dim: int, n_classes: int, extractor: nn.Module | None = None) -> None:
+    epoch: Tensor  # (1,) how far training is; only where the attention asks for it
+
+    def __init__(
+        self,
+        config: Config,
+        dim: int,
+        n_classes: int,
+        extractor: nn.Module | None = None,
+        attention: Attention | None = None,
+    ) -> None:
         super().__init__()
         self.config = config
         self.dim = dim
@@ -61,6 +73,10 @@ class Network(nn.Module):
             else nn.Sequential(nn.Linear(width, SCORE_WIDTH), nn.ReLU(), nn.Linear(SCORE_WIDTH, 1))
         )
         self.classifier = nn.Linear(config.hidden, n_classes)
+        self.own_attention = _own_attention(config, attention)
+        self._asked = () if self.own_attention is None else asked_by(self.own_attention, 1, ASKED)
+        if "epoch" in self._asked or self._standardises:
+            self.register_buffer("epoch", torch.zeros(1))
         self.to(getattr(torch, config.dtype))
 
     def forward(
@@ -72,9 +88,11 @@ class Network(nn.Module):
         among: Among | None = None,
     ) -> BagOutputs:
         """x (N, d), bag_of (N,) in 0..bags−1. Training is asked for by giving the generator that draws the dropout."""
+        if "h" in self._asked:
+            return self.as_printed(x, bag_of, bags, generator, among)
         scores, votes = self.read(x, bag_of, bags, generator, among)
         # Eq. 3, and eq. 4 behind the linear classifier: W_cᵀ(Σ a_j h_j) + b_c = Σ a_j (W_cᵀh_j + b_c).
-        logits, attention = attention_pool(self.attention_logits(scores), votes, bag_of, bags)
+        logits, attention = attention_pool(self.attention_logits(scores, bag_of, bags), votes, bag_of, bags)
         return BagOutputs(logits, self.energies(logits, training=generator is not None), attention, scores)
 
     def read(
@@ -104,7 +122,13 @@ class Network(nn.Module):
     @property
     def is_local(self) -> bool:
         """Whether an instance's score and votes stay the same whatever else is in its bag."""
-        return self.config.extractor != "context" and not self.has_own_extractor
+        alone = self.own_attention is None and not self._standardises
+        return alone and self.config.extractor != "context" and not self.has_own_extractor
+
+    @property
+    def _standardises(self) -> bool:
+        """Whether scores are compared within their bag, at a temperature that depends on the epoch."""
+        return self.own_attention is None and self.config.pooling == "softmax_standardised"
 
     def as_printed(
         self,
@@ -120,7 +144,7 @@ class Network(nn.Module):
         for_tanh = self.gate_t(h)
         for_sigmoid = for_tanh if self.gate_s is None else self.gate_s(h)
         scores = self.score(for_tanh.tanh() * for_sigmoid.sigmoid()).squeeze(1).to(x.dtype)  # (N,) eq. 2
-        attention = softmax_by_bag(self.attention_logits(scores), bag_of, bags)  # (N,) eq. 3
+        attention = softmax_by_bag(self.attention_logits(scores, bag_of, bags, h), bag_of, bags)  # (N,) eq. 3
         z = x.new_zeros(bags, h.shape[1]).index_add(0, bag_of, attention[:, None] * h)  # (B, l) eq. 4
         logits = self.classifier(z).to(x.dtype)
         return BagOutputs(logits, self.energies(logits, training=generator is not None), attention, scores, z)
@@ -138,17 +162,71 @@ class Network(nn.Module):
         extracted: Tensor = self.extractor(x)
         return extracted
 
-    def attention_logits(self, scores: Tensor) -> Tensor:
-        """What eq. 3 takes the softmax of. DEMIPL's sigm(ξ_j)/Σ sigm(ξ_j') is the softmax of log sigm(ξ)."""
+    def attention_logits(
+        self, scores: Tensor, bag_of: Tensor | None = None, bags: int = 1, h: Tensor | None = None
+    ) -> Tensor:
+        """What eq. 3 takes the softmax of; without `bag_of` the scores are those of one bag.
+
+        DEMIPL's sigm(ξ_j)/Σ sigm(ξ_j') is the softmax of log sigm(ξ).
+        """
+        if self.own_attention is not None:
+            return self._own_logits(scores, bag_of, bags, h)
         if self.config.pooling == "sigmoid_normalised":
             return functional.logsigmoid(scores)
+        if self.config.pooling == "softmax":
+            return scores
+        if self._standardises:
+            scores = standardise_by_bag(scores, _one_bag(scores) if bag_of is None else bag_of, bags)
+            return scores / (math.sqrt(self.config.hidden) * self.config.tau(int(self.epoch)))
         return scores / math.sqrt(self.config.hidden)
+
+    def _own_logits(self, scores: Tensor, bag_of: Tensor | None, bags: int, h: Tensor | None) -> Tensor:
+        """What an attention of others makes of the scores."""
+        if h is None and "h" in self._asked:
+            raise InputError(
+                "This model's attention reads embedded instances, so its bags can't be taken apart.",
+                "Predict whole bags, or write the attention as a function of the scores.",
+            )
+        offered: dict[str, Any] = {
+            "h": h,
+            "bag_of": _one_bag(scores) if bag_of is None else bag_of,
+            "bags": bags,
+            "epochs": self.config.epochs,
+            "hidden": self.config.hidden,
+        }
+        if "epoch" in self._asked:
+            offered["epoch"] = int(self.epoch)
+        assert self.own_attention is not None
+        found = self.own_attention(scores, **{name: offered[name] for name in self._asked})
+        if not isinstance(found, Tensor) or found.shape != scores.shape:
+            made = f"the shape {tuple(found.shape)}" if isinstance(found, Tensor) else f"a {type(found).__name__}"
+            raise InputError(
+                f"The attention made {made} of {len(scores)} scores.", "Return a tensor with a number for each score."
+            )
+        return found
+
+    def at_epoch(self, epoch: int) -> None:
+        """Note how far training is, for an attention that asks for it."""
+        if "epoch" in self._buffers:
+            self.epoch.fill_(epoch)
 
     def energies(self, logits: Tensor, training: bool = False) -> Tensor:
         """What the softmax is taken of: the logits, or with the authors' head their sigmoid."""
         if self.config.head == "softmax":
             return logits
         return logits.sigmoid().clamp(SIGMOID_MARGIN, 1 - SIGMOID_MARGIN) if training else logits.sigmoid()
+
+
+def _one_bag(scores: Tensor) -> Tensor:
+    return torch.zeros(len(scores), dtype=torch.int64, device=scores.device)
+
+
+def _own_attention(config: Config, given: Attention | None) -> Attention | None:
+    """The attention that was given or that the settings name; a module is copied. None for the program's own."""
+    if given is None and config.attention != POOLING:
+        check_attention(config.attention)
+        given = ATTENTIONS[config.attention]
+    return copy.deepcopy(given) if isinstance(given, nn.Module) else given
 
 
 def _extracted_width(extractor: str, dim: int) -> int:
@@ -210,13 +288,21 @@ class PictureExtractor(nn.Module):
         return functional.max_pool2d(self.second(low), 2).relu_().flatten(1)
 
 
-def build_network(config: Config, dim: int, n_classes: int, extractor: nn.Module | None = None) -> Network:
+def build_network(
+    config: Config,
+    dim: int,
+    n_classes: int,
+    extractor: nn.Module | None = None,
+    attention: Attention | None = None,
+) -> Network:
     """A fresh network whose weights depend on `config.seed` alone: uniform in ±1/√fan_in, layer by layer.
 
-    An `extractor` that is given is copied and keeps the weights it has.
+    An `extractor` that is given is copied and keeps the weights it has; so does an `attention` that is a module.
     """
-    network = Network(config, dim, n_classes, copy.deepcopy(extractor))
+    network = Network(config, dim, n_classes, copy.deepcopy(extractor), attention)
     kept = set(network.extractor.modules()) if extractor is not None else set()
+    if isinstance(network.own_attention, nn.Module):
+        kept |= set(network.own_attention.modules())
     generator = torch.Generator().manual_seed(config.seed)
     with torch.no_grad():
         for layer in network.modules():

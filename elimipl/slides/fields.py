@@ -140,8 +140,9 @@ def _read(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     with torch.no_grad(), one_thread():
         x = torch.from_numpy(predictor.scaler.transform(features))
-        scores, votes = predictor.network.read(x, torch.from_numpy(bag_of), bags)
-        return predictor.network.attention_logits(scores), votes
+        of = torch.from_numpy(bag_of)
+        scores, votes = predictor.network.read(x, of, bags)
+        return predictor.network.attention_logits(scores, of, bags), votes
 
 
 def _put_together(

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from bag_generators.errors import InputError
 from bag_generators.storage import check_writable
 from bag_generators.threads import one_thread
+from elimipl.attention_registry import ATTENTIONS, POOLING, Attention, checked_attention
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss, checked_loss
@@ -21,12 +22,13 @@ from elimipl.model.batching import Bags, Batch, PackedBags
 from elimipl.model.beliefs import initial_weights, move_weights
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, infer, infer_packed, share_correct
+from elimipl.model.margin_losses import MARGIN_LOSSES
 from elimipl.model.network import BagOutputs, Network, build_network
 from elimipl.model.scaling import Scaler, fit_scaler
 from elimipl.model.streaming import StreamedBags
 from elimipl.training.checkpoint import Checkpoint
 from elimipl.training.reports import EpochReport, Snapshot
-from elimipl.training.steps import FastSteps, PlainSteps, Steps
+from elimipl.training.steps import FastSteps, Moment, PlainSteps, Steps
 from elimipl.training.team import Team
 
 CHECKPOINT_SECONDS = 5.0
@@ -61,6 +63,11 @@ class Fitted:
                 "A model with an extractor of your own can't be saved: its card holds settings, not code.",
                 "Keep the weights with safetensors, or use one of the extractors in the settings.",
             )
+        if self.config.attention not in (POOLING, *ATTENTIONS):
+            raise InputError(
+                f"A model with the attention {self.config.attention!r} can't be saved: nobody could find it again.",
+                "Register it with elimipl.register_attention, and name it in the settings.",
+            )
 
 
 def fit(
@@ -69,6 +76,7 @@ def fit(
     *,
     extractor: nn.Module | None = None,
     loss: Loss | None = None,
+    attention: Attention | None = None,
     plain: bool = False,
     held_out: BagDataset | None = None,
     on_epoch: Callable[[EpochReport], None] | None = None,
@@ -77,12 +85,13 @@ def fit(
     resume: bool = False,
     device: str = "auto",
 ) -> Fitted:
-    """Train on every bag of `dataset`; true labels are only reported on, never learned from.
+    """Train on every bag of `dataset`; true labels are only reported on, unless `config.labels` says otherwise.
 
     `extractor` is any module that maps standardised instances (N, d) to (N, d'); it takes the place of ψ1, is copied
-    and trained along from the weights it has. `loss` takes the place of eq. 9 (see `loss_registry.Loss`); a registered
-    one can be named in the settings instead. Either of them, or `plain`, trains by autograd and `torch.optim.SGD`;
-    otherwise derivatives are written out by hand, with the same result.
+    and trained along from the weights it has. `attention` takes the place of eq. 3 (see `attention_registry.Attention`)
+    and `loss` that of eq. 9 (see `loss_registry.Loss`); registered ones can be named in the settings instead. Any of
+    them, or `plain`, trains by autograd and `torch.optim.SGD`; otherwise derivatives are written out by hand, with the
+    same result.
 
     `held_out` bags are predicted after every epoch. `on_epoch` is called after each epoch with a report, which also
     holds the network; `should_stop` is asked after each. With `checkpoint` the state is saved as training goes, and
@@ -99,13 +108,18 @@ def fit(
         config = config.replace(loss=getattr(loss, "__name__", type(loss).__name__))
     elif config.loss != CLI:
         check_loss(config.loss)
-        loss = LOSSES[config.loss]
+        loss = MARGIN_LOSSES.get(config.loss) or LOSSES[config.loss]
+    dataset = _as_learned_from(dataset, config)
+    if attention is not None:
+        attention = checked_attention(attention)
+        config = config.replace(attention=getattr(attention, "__name__", type(attention).__name__))
     with one_thread():
         on_device = resolve_device(device, config.dtype)
-        network = build_network(config, dataset.dim, dataset.n_classes, extractor).to(on_device)
+        network = build_network(config, dataset.dim, dataset.n_classes, extractor, attention).to(on_device)
         team = Team.present(on_device)
-        by_hand = extractor is None and loss is None and not plain
-        steps = FastSteps(network, config, team) if by_hand else PlainSteps(network, config, team, loss)
+        known = config.loss in (CLI, *MARGIN_LOSSES) and config.attention == POOLING
+        by_hand = known and extractor is None and not plain
+        steps = (FastSteps if by_hand else PlainSteps)(network, config, team, loss)
         run = _Run(dataset, config, held_out, network, steps, team)
         keeper = None if checkpoint is None or not team.leads else Checkpoint(Path(checkpoint), config, dataset)
         if keeper is not None and resume and keeper.path.exists():
@@ -127,6 +141,18 @@ def fit(
                 saved = time.monotonic()
     weights = run.weights.double().cpu().numpy()
     return Fitted(run.network, config, run.scaler, weights, tuple(run.history), unsaved)
+
+
+def _as_learned_from(dataset: BagDataset, config: Config) -> BagDataset:
+    """The bags with the labels that training may see: candidate sets, or the true labels alone."""
+    if config.labels == "candidates":
+        return dataset
+    if unknown := int((dataset.labels < 0).sum()):
+        raise InputError(
+            f"{config.method.upper()} learns from true labels, but {unknown} of {len(dataset)} bags have none.",
+            "Leave these bags out, or choose a method that learns from candidate sets.",
+        )
+    return dataset.with_candidates(np.eye(dataset.n_classes, dtype=bool)[dataset.labels])
 
 
 def _save(keeper: Checkpoint, run: _Run) -> InputError | None:
@@ -188,10 +214,12 @@ class _Run:
         for name, tensor in here.items():
             tensor.copy_(tensors[name])
         self.history = history
+        self.network.at_epoch(len(history))
 
     def epoch(self, epoch: int, with_snapshot: bool) -> EpochReport:
         """Every bag once, in an order and with a dropout that depend on (seed, epoch) alone."""
         began = time.perf_counter()
+        self.network.at_epoch(epoch)
         seed = _epoch_seed(self.config.seed, epoch)
         generator = torch.Generator(self.device).manual_seed(seed)
         order = torch.randperm(len(self.labels), generator=generator, device=self.device)
@@ -201,8 +229,9 @@ class _Run:
         with self.steps.epoch(seed):
             for batch in self.bags.batches(self.config.batch, order, self.team.part):
                 some = batch.members
+                moment = Moment(epoch, order[some])
                 out, energies[some] = self._step(
-                    batch, candidates[some], weights[some], in_loss[some], epoch, generator
+                    batch, candidates[some], weights[some], in_loss[some], moment, generator
                 )
                 scores[batch.rows][batch.rows_here] = out.scores.detach()
         self.weights[order] = weights
@@ -234,7 +263,7 @@ class _Run:
         candidates: Tensor,
         weights: Tensor,
         in_loss: Tensor,
-        epoch: int,
+        moment: Moment,
         generator: torch.Generator,
     ) -> tuple[BagOutputs, Tensor]:
         """One gradient step: what the network said of the bags read here, and the energies of all bags of the step.
@@ -247,10 +276,10 @@ class _Run:
         if config.update == "after_loss":
             in_loss.copy_(weights)
         if config.mapping == "momentum":
-            move_weights(weights, energies, candidates, config.rho(epoch))
+            move_weights(weights, energies, candidates, config.rho(moment.epoch))
         if config.update == "before_loss":
             in_loss.copy_(weights)
-        self.steps.descend(out, energies, batch.here, candidates, in_loss, config.learning_rate(epoch))
+        self.steps.descend(out, energies, batch, candidates, in_loss, moment)
         return out, energies
 
     def _held_out_accuracy(self) -> float | None:

@@ -16,6 +16,7 @@ import numpy as np
 from bag_generators.errors import InputError
 from bag_generators.mapped_rows import MappedRows
 from bag_generators.pool import importable_name, in_processes, number_of_workers
+from elimipl.attention_registry import ATTENTIONS, Attention, register_attention
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
@@ -86,9 +87,10 @@ def evaluate(
     `elimipl.fit`: every split starts from the weights it has.
 
     `workers` processes (default: as many as there are cores; 1 stays in this process) each take one split at a time on
-    one thread, and share the instances; an extractor, and a loss or method that other processes can't import by its
-    name, keep the work in this one. `on_split` hears of each split as it ends. To continue an interrupted protocol,
-    give the splits that are `done` by index; they are not run again. The accuracies don't depend on `workers`.
+    one thread, and share the instances; an extractor, and a loss, attention or method that other processes can't import
+    by its name, keep the work in this one. `on_split` hears of each split as it ends. To continue an interrupted
+    protocol, give the splits that are `done` by index; they are not run again. The accuracies don't depend on
+    `workers`.
     """
     fit = fit or config.trainer
     if extractor is not None and fit is not loop.fit:
@@ -120,9 +122,14 @@ class _Learner:
         return LOSSES.get(self.config.loss) if isinstance(self.config, Config) else None
 
     @property
+    def attention(self) -> Attention | None:
+        """The registered attention that the settings name."""
+        return ATTENTIONS.get(self.config.attention) if isinstance(self.config, Config) else None
+
+    @property
     def stays_here(self) -> bool:
         """Whether other processes could not do it."""
-        functions = [self.fit, *(() if self.loss is None else (self.loss,))]
+        functions = [one for one in (self.fit, self.loss, self.attention) if one is not None]
         return self.extractor is not None or any(importable_name(one) is None for one in functions)
 
     def run(self, dataset: BagDataset, split: Split, index: int) -> SplitResult:
@@ -150,7 +157,7 @@ def _results(
         return
     with _shared_file(dataset) as place:
         labelled = dataset.offsets, dataset.candidates, dataset.labels, dataset.label_space
-        shared = place, labelled, learn, learn.loss, {index: splits[index] for index in todo}
+        shared = place, labelled, learn, (learn.loss, learn.attention), {index: splits[index] for index in todo}
         for _, result in in_processes(_run_shared_split, todo, count, shared=shared, in_order=False):
             yield result
 
@@ -180,12 +187,16 @@ def _run_shared_split(
     place: Path | MappedRows,
     labelled: tuple[np.ndarray, np.ndarray, np.ndarray, LabelSpace],
     learn: _Learner,
-    loss: Loss | None,
+    registered: tuple[Loss | None, Attention | None],
     splits: Mapping[int, Split],
     index: int,
 ) -> SplitResult:
-    if loss is not None and isinstance(learn.config, Config) and learn.config.loss not in LOSSES:
-        register_loss(learn.config.loss, loss)
+    if isinstance(learn.config, Config):
+        loss, attention = registered
+        if loss is not None and learn.config.loss not in LOSSES:
+            register_loss(learn.config.loss, loss)
+        if attention is not None and learn.config.attention not in ATTENTIONS:
+            register_attention(learn.config.attention, attention)
     offsets, candidates, labels, label_space = labelled
     instances = place if isinstance(place, MappedRows) else _mapped(place)
     dataset = BagDataset(instances, offsets, candidates, labels, label_space)

@@ -10,20 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from bag_generators.errors import InputError
+from elimipl.asked_by_name import asked_by
 from elimipl.config import Config
-from elimipl.loss_registry import Loss
+from elimipl.loss_registry import ASKED, OF_INSTANCES, Loss
 from elimipl.model.batching import Batch
 from elimipl.model.embedding import Among
 from elimipl.model.losses import attention_entropy, attention_entropy_gradient, cli_loss, loss_gradient, loss_values
 from elimipl.model.network import BagOutputs, Network
 from elimipl.training.optimizer import FlatSGD
 from elimipl.training.team import Team
+
+
+class Moment(NamedTuple):
+    """Where training stands: the epoch from 1 on, and the place in the data set of each of the B bags of a step."""
+
+    epoch: int
+    bag_ids: Tensor  # (B,) int64
 
 
 class Steps(Protocol):
@@ -36,7 +44,7 @@ class Steps(Protocol):
         """What the network says about the bags of a batch that are read here, while training."""
 
     def descend(
-        self, out: BagOutputs, energies: Tensor, here: slice, candidates: Tensor, weights: Tensor, lr: float
+        self, out: BagOutputs, energies: Tensor, batch: Batch, candidates: Tensor, weights: Tensor, moment: Moment
     ) -> None:
         """Move every parameter downhill; energies, candidates and weights (B, k) of the whole step."""
 
@@ -48,14 +56,20 @@ class Steps(Protocol):
 
 
 class FastSteps:
-    """Eq. 9 on the program's own extractors, with derivatives written out by hand."""
+    """Eq. 9 on the program's own extractors, with derivatives written out by hand.
 
-    def __init__(self, network: Network, config: Config, team: Team) -> None:
-        self._network, self._config, self._team = network, config, team
+    With a `loss` of the energies and the settings, its derivative by the energies comes from autograd and the rest as
+    before.
+    """
+
+    def __init__(self, network: Network, config: Config, team: Team, loss: Loss | None = None) -> None:
+        self._network, self._config, self._team, self._loss = network, config, team, loss
+        self._mean = _Mean()
         self._optimizer = FlatSGD(network, config.momentum, config.nesterov, config.weight_decay, config.clip)
 
     def epoch(self, seed: int) -> AbstractContextManager[None]:
         """Nothing here depends on more than the generator of the epoch."""
+        self._mean = _Mean()
         return nullcontext()
 
     def outputs(self, batch: Batch, generator: torch.Generator) -> BagOutputs:
@@ -64,20 +78,32 @@ class FastSteps:
         return out
 
     def descend(
-        self, out: BagOutputs, energies: Tensor, here: slice, candidates: Tensor, weights: Tensor, lr: float
+        self, out: BagOutputs, energies: Tensor, batch: Batch, candidates: Tensor, weights: Tensor, moment: Moment
     ) -> None:
         """One step from the derivatives by energies and scores."""
         outputs = [out.energies]
-        gradients = [loss_gradient(energies, candidates, weights, self._config)[here]]
+        gradients = [self._slope(energies, candidates, weights)[batch.here]]
         if self._config.attention_entropy > 0:
             outputs.append(out.scores)
             slope = attention_entropy_gradient(out.scores.detach(), len(candidates))
             gradients.append(slope * self._config.attention_entropy)
+        lr = self._config.learning_rate(moment.epoch)
         self._optimizer.step(outputs, gradients, lr, None if self._team.alone else self._team.sum_)
 
+    def _slope(self, energies: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
+        """Derivative of the loss by the energies, (B, k)."""
+        if self._loss is None:
+            return loss_gradient(energies, candidates, weights, self._config)
+        leaf = energies.detach().requires_grad_()
+        value = self._loss(leaf, candidates, weights, config=self._config)
+        self._mean.add(value, len(candidates))
+        return torch.autograd.grad(value, leaf)[0]
+
     def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
-        """The parts of eq. 9."""
-        return loss_values(energies, scores, candidates, weights, self._config)
+        """The parts of eq. 9; of another loss the mean over the epoch's bags."""
+        if self._loss is None:
+            return loss_values(energies, scores, candidates, weights, self._config)
+        return self._mean.with_attention(scores, len(energies), self._config)
 
     def tensors(self) -> dict[str, Tensor]:
         """Two flat vectors."""
@@ -94,6 +120,12 @@ class PlainSteps:
 
     def __init__(self, network: Network, config: Config, team: Team, loss: Loss | None = None) -> None:
         self._network, self._config, self._team, self._loss = network, config, team, loss
+        self._asked = () if loss is None else asked_by(loss, 3, ASKED)
+        if not team.alone and (unknown := [name for name in self._asked if name in OF_INSTANCES]):
+            raise InputError(
+                f"The loss asks for {unknown[0]}, which processes that share a step know in parts only.",
+                "Train with one process.",
+            )
         self._moved = {name: value for name, value in network.named_parameters() if value.requires_grad}
         self._optimizer = torch.optim.SGD(
             self._moved.values(), config.lr, config.momentum, weight_decay=config.weight_decay, nesterov=config.nesterov
@@ -101,14 +133,14 @@ class PlainSteps:
         if config.momentum > 0:  # made now, so that a checkpoint can be read into them before the first step
             for parameter in self._moved.values():
                 self._optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
-        self._bags, self._sum = 0, 0.0
+        self._mean = _Mean()
 
     @contextmanager
     def epoch(self, seed: int) -> Iterator[None]:
         """Layers of others may draw from torch's common generator: it is seeded here, and as before afterwards."""
         device = self._network.embed.weight.device
         self._network.train()
-        self._bags, self._sum = 0, 0.0
+        self._mean = _Mean()
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(seed)
             yield
@@ -119,7 +151,7 @@ class PlainSteps:
             return self._network.as_printed(batch.x, batch.bag_of, batch.bags_here, generator, _place(batch))
 
     def descend(
-        self, out: BagOutputs, energies: Tensor, here: slice, candidates: Tensor, weights: Tensor, lr: float
+        self, out: BagOutputs, energies: Tensor, batch: Batch, candidates: Tensor, weights: Tensor, moment: Moment
     ) -> None:
         """One step of `torch.optim.SGD`."""
         constant = weights.clone()  # the loop goes on moving its own
@@ -127,21 +159,34 @@ class PlainSteps:
             energies = out.energies
         else:
             energies = energies.clone()
-            energies[here] = out.energies  # the others' are constants: each process brings the slope of its own
+            energies[batch.here] = out.energies  # the others' are constants: each process brings the slope of its own
         if self._loss is None:
             value = cli_loss(energies, candidates, constant, self._config)
         else:
-            value = _scalar(self._loss(energies, candidates, constant))
-            self._bags, self._sum = self._bags + len(candidates), self._sum + float(value.detach()) * len(candidates)
+            value = _scalar(self._loss(energies, candidates, constant, **self._given(out, batch, moment)))
+            self._mean.add(value, len(candidates))
         if self._config.attention_entropy > 0:
             value = value + self._config.attention_entropy * attention_entropy(out.scores, len(candidates))
-        self._optimizer.param_groups[0]["lr"] = lr
+        self._optimizer.param_groups[0]["lr"] = self._config.learning_rate(moment.epoch)
         self._optimizer.zero_grad()
         value.backward()
         self._sum_gradients()
         if self._config.clip > 0:
             torch.nn.utils.clip_grad_norm_(self._moved.values(), self._config.clip)
         self._optimizer.step()
+
+    def _given(self, out: BagOutputs, batch: Batch, moment: Moment) -> dict[str, Any]:
+        """What the loss asks for."""
+        offered: dict[str, Any] = {
+            "epoch": moment.epoch,
+            "epochs": self._config.epochs,
+            "bag_ids": moment.bag_ids,
+            "attention": out.attention,
+            "bag_of": batch.bag_of,
+            "z": out.embeddings,
+            "config": self._config,
+        }
+        return {name: offered[name] for name in self._asked}
 
     def _sum_gradients(self) -> None:
         """Add up what the processes found, in one message."""
@@ -156,11 +201,7 @@ class PlainSteps:
         """The parts of eq. 9; of another loss the mean over the epoch's bags, with the attention entropy if in use."""
         if self._loss is None:
             return loss_values(energies, scores, candidates, weights, self._config)
-        total, share = self._sum / self._bags, self._config.attention_entropy
-        if share == 0:
-            return {"total": total}
-        attention = float(attention_entropy(scores, len(energies)))
-        return {"attention": attention, "total": total + share * attention}
+        return self._mean.with_attention(scores, len(energies), self._config)
 
     def tensors(self) -> dict[str, Tensor]:
         """The network's parameters and buffers and, with momentum, the velocity of each parameter."""
@@ -172,6 +213,25 @@ class PlainSteps:
             for name, parameter in self._moved.items()
         }
         return state | velocity
+
+
+class _Mean:
+    """The mean of a loss over the bags of an epoch."""
+
+    def __init__(self) -> None:
+        self._bags, self._sum = 0, 0.0
+
+    def add(self, value: Tensor, bags: int) -> None:
+        """The loss of one step, a mean over its bags."""
+        self._bags, self._sum = self._bags + bags, self._sum + float(value.detach()) * bags
+
+    def with_attention(self, scores: Tensor, bags: int, config: Config) -> dict[str, float]:
+        """The total, with DEMIPL's attention entropy if it is in use."""
+        total, share = self._sum / self._bags, config.attention_entropy
+        if share == 0:
+            return {"total": total}
+        attention = float(attention_entropy(scores, bags))
+        return {"attention": attention, "total": total + share * attention}
 
 
 def _place(batch: Batch) -> Among | None:

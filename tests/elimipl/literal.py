@@ -36,19 +36,30 @@ def score(P, h):
     return linear(P["score.2.weight"], P["score.2.bias"], inner)[0]
 
 
-def attention(scores, pooling, hidden):
-    """Eq. 3, or DEMIPL's normalised sigmoid."""
+def attention(scores, pooling, hidden, tau=1.0):
+    """Eq. 3, the same without 1/√l, MIPLMA's, or DEMIPL's normalised sigmoid."""
     if pooling == "softmax_scaled":
         return softmax([s / math.sqrt(hidden) for s in scores])
+    if pooling == "softmax":
+        return softmax(scores)
+    if pooling == "softmax_standardised":
+        return softmax([s / math.sqrt(hidden) / tau for s in standardised(scores)])
     open_gates = [sigmoid(s) for s in scores]
     return [a / sum(open_gates) for a in open_gates]
 
 
-def bag_logits(P, bag, pooling):
+def standardised(scores):
+    """(ξ − mean)/(standard deviation with n − 1 + 1e-8)."""
+    mean = sum(scores) / len(scores)
+    variance = sum((s - mean) ** 2 for s in scores) / max(len(scores) - 1, 1)
+    return [(s - mean) / (math.sqrt(variance) + 1e-8) for s in scores]
+
+
+def bag_logits(P, bag, pooling, tau=1.0):
     """Eq. 1–4 and the linear classifier for one bag; returns (logits, attention, scores)."""
     H = [embed(P, x) for x in bag]
     scores = [score(P, h) for h in H]
-    a = attention(scores, pooling, len(H[0]))
+    a = attention(scores, pooling, len(H[0]), tau)
     z = [sum(a_j * h[u] for a_j, h in zip(a, H, strict=True)) for u in range(len(H[0]))]
     return linear(P["classifier.weight"], P["classifier.bias"], z), a, scores
 

@@ -112,7 +112,7 @@ def test_unknown_preset_method_and_variant_are_refused():
 
 
 def test_settings_that_contradict_each_other_are_refused():
-    with pytest.raises(InputError, match="DEMIPL pools with sigmoid_normalised"):
+    with pytest.raises(InputError, match="DEMIPL has pooling='sigmoid_normalised', but pooling is 'softmax_scaled'"):
         Config.preset("paper", method="demipl", pooling="softmax_scaled")
     with pytest.raises(InputError, match="Nesterov"):
         Config.preset("published", momentum=0)

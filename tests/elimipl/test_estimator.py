@@ -93,6 +93,31 @@ def test_works_in_a_grid_search_and_is_cloned(bags, names):
     assert copied.fit(bags[:20], names[:20]).fitted_.network.embed.in_features == 4
 
 
+def test_a_grid_search_may_vary_the_method_and_its_settings(bags, names):
+    grid = {"method": ["ELIMIPL", "cdl-sam-cn"], "hidden": [8, 24], "lr": [0.05]}
+    found = GridSearchCV(MIPLClassifier(epochs=10, batch=16, device="cpu"), grid, cv=2).fit(bags[:40], names[:40])
+    assert set(found.best_params_) == set(grid)
+    assert found.best_estimator_.fitted_.config.hidden == found.best_params_["hidden"]
+
+
+@pytest.mark.parametrize("method", ["ABMIL", "MIPLMA", "PRODEN-Mean", "PL-AGGD-MaxMin"])
+def test_every_method_is_a_classifier(method, bags, names):
+    model = MIPLClassifier(method=method, epochs=2, device="cpu").fit(bags[:20], names[:20])
+    assert model.predict_proba(bags[:3]).shape == (3, 4)
+    assert (model.predictions(bags[:3]).attention is None) == (method in ("PRODEN-Mean", "PL-AGGD-MaxMin"))
+
+
+def test_what_a_method_does_not_have_is_refused(bags, names):
+    with pytest.raises(InputError, match="There is no method “ELIMPL”"):
+        MIPLClassifier(method="ELIMPL").fit(bags, names)
+    with pytest.raises(InputError, match="PRODEN-Mean has no loss to replace"):
+        MIPLClassifier(method="PRODEN-Mean", loss=lambda e, s, w: e.sum()).fit(bags, names)
+    with pytest.raises(InputError, match="There is no setting 'hidden'"):
+        MIPLClassifier(method="MIPLGP", hidden=3).fit(bags, names)
+    with pytest.raises(InputError, match="MIPLGP has no presets"):
+        MIPLClassifier(method="MIPLGP", preset="paper").fit(bags, names)
+
+
 def test_a_class_of_the_labels_that_no_candidate_set_has_is_a_class_all_the_same(bags):
     y = ["a", "b", "c"]
     model = quick().fit(bags[:3], y, candidates=[["a", "b"], ["a", "b"], ["b", "c"]])

@@ -16,11 +16,13 @@ PROMISED = {
     "predict_a_picture": (r"NORM with probability (0\.\d+)", 0.5),
     "train_on_own_bags": (r"accuracy (\d\.\d+), z of each bag \(15, 32\)", 0.8),
     "join_data_sets": (r"(\d\.\d+) right, though half", 0.8),
+    "own_attention": (r"training bags (\d\.\d+)", 0.6),
     "own_extractor": (r"training bags (\d\.\d+)", 0.6),
     "own_loss": (r"training bags (\d\.\d+)", 0.6),
     "own_generator": (r"(4) instances of 3 features, painted on \(\d+, \d+\)", 4),
     "bags_in_a_data_loader": (r"instances of (\d+) bags, means \(\d+, 64\)", 32),
     "own_method": (r"training bags (\d\.\d+)", 0.4),
+    "compare_methods": (r"accuracy (\d\.\d+)", 0.5),
     "cross_validation": (r"accuracy (\d\.\d+) ± ", 0.5),
     "watch_training": (r"^ 10  (\d\.\d+) found", 0.3),
 }

@@ -15,6 +15,8 @@ from elimipl.commands import arguments
 from elimipl.commands import train as train_command
 from elimipl.data.shipped import BAGS_FOLDER
 from elimipl.dataset import BagDataset
+from elimipl.predictor import Predictor
+from elimipl.trust import measure_trust
 from tests.elimipl.commands.command_line import QUICK, run
 
 
@@ -64,6 +66,27 @@ def test_train_writes_a_model_that_predicts(data, tiles, tmp_path, capsys):
     assert blue["not_checked"] == ["size", "tissue", "blur", "colour"]
     assert gone.keys() == {"file", "model", "error"}
     assert "gone.png" in gone["error"]
+
+
+@pytest.mark.parametrize("method", ["CDL-SAM-CN", "miplma", "ABMIL"])
+def test_train_knows_the_methods_since(method, data, tmp_path, capsys):
+    quick = ["--epochs", "3", "--hidden", "8", "--batch", "8", "--quiet", "--device", "cpu"]
+    assert run("train", data, "--method", method, "--out", tmp_path, *quick) == 0
+    card = Card.read(tmp_path / f"toy-row-{method.lower()}.json")
+    assert card.method == card.config["method"] == method.lower()
+    dataset = BagDataset.load(data)
+    predictor = Predictor.load(card.id, tmp_path)
+    assert len(predictor.predict_dataset(dataset)) == len(dataset)
+    assert measure_trust(predictor, dataset, 0).bags == len(dataset)
+
+
+@pytest.mark.parametrize("method", ["cdl-dam-cc", "MIPLMA-batch", "ELIMIPL-unscaled", "CDL-MAM-CN-sigmoid"])
+def test_evaluate_knows_the_methods_since(method, data, capsys):
+    quick = ["--epochs", "2", "--hidden", "8", "--splits", "1", "--workers", "1", "--json", "--quiet"]
+    assert run("evaluate", data, "--method", method, *quick) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["method"].casefold() == method.casefold()
+    assert run("evaluate", data, "--method", method, "--attention", *quick) == 0
 
 
 def test_train_draws_candidates_once_per_picture_and_knows_phantoms(tmp_path, capsys):

@@ -1,0 +1,196 @@
+"""MIPLMA, CDL, ABMIL and the appendix' variants against literal loops: loss, attention, weights, steps, prediction."""
+
+import numpy as np
+import pytest
+import torch
+
+from bag_generators.errors import InputError
+from elimipl.config import Config
+from elimipl.loss_registry import OWN, register_loss
+from elimipl.methods import METHODS
+from elimipl.methods.successors import SUMMARIES
+from elimipl.model.margin_losses import MARGIN_LOSSES
+from elimipl.model.network import build_network
+from elimipl.model.scaling import fit_scaler
+from elimipl.training.loop import fit
+from tests.elimipl import literal
+from tests.elimipl.methods import literal_margins
+from tests.elimipl.toy_bags import toy_bags
+
+TINY = {"hidden": 3, "gate_width": 2, "dropout": 0.0, "batch": 5, "lr": 0.1, "dtype": "float64", "epochs": 2}
+
+
+def literal_loss(p, w, S, config):
+    if config.loss.startswith("cdl"):
+        return literal_margins.cdl(p, w, S, config.focus, config.loss.removeprefix("cdl-"))
+    if config.loss.startswith("margin"):
+        margin = literal_margins.miplma if config.loss == "margin" else literal_margins.miplma_batch
+        return margin(p, w, S, config.margin)
+    total = literal.mapping_loss(p, w, S)
+    if config.sparsity == "l1":
+        total += config.mu * literal.l1_sparsity(p, S)
+    return total + config.gamma * literal.inhibition_loss(p, S)
+
+
+def tau(config, epoch):
+    value = config.temperature
+    for _ in range(epoch):
+        value = max(config.least_temperature, 0.95 * value)
+    return value
+
+
+def step_by_hand(config, data, epoch_count=2):
+    """Algorithm 1 with whole-set steps; gradients of the literal loss by central differences.
+
+    Returns the flat parameters, the weights and, of the trained network, probabilities and attention of every bag.
+    """
+    scaled = fit_scaler(data.instances, config.scaling)
+    bags = [scaled.transform(data.bag(i)).tolist() for i in range(len(data))]
+    S = [set(np.flatnonzero(row).tolist()) for row in data.candidates]
+    if config.labels == "true":
+        S = [{int(label)} for label in data.labels]
+    k = data.n_classes
+    w = [[float(c in S_i) / len(S_i) for c in range(k)] for S_i in S]
+    network = build_network(config, data.dim, k)
+    shapes = {name: value.shape for name, value in network.named_parameters()}
+    flat = torch.cat([value.detach().flatten() for value in network.parameters()]).numpy()
+    velocity = np.zeros_like(flat)
+
+    def named(vector):
+        parts = torch.tensor(vector).split([shape.numel() for shape in shapes.values()])
+        return {name: part.view(shape).tolist() for (name, shape), part in zip(shapes.items(), parts, strict=True)}
+
+    def outputs(vector, epoch, deviations=None):
+        P = named(vector)
+        found = []
+        for bag in bags:
+            H = [literal.embed(P, x) for x in bag]
+            scores = [literal.score(P, h) for h in H]
+            found.append((H, scores))
+        if config.pooling == "softmax_standardised" and deviations is not None:
+            attention = [
+                frozen(scores, one, tau(config, epoch)) for (_, scores), one in zip(found, deviations, strict=True)
+            ]
+        else:
+            attention = [
+                literal.attention(scores, config.pooling, config.hidden, tau(config, epoch)) for _, scores in found
+            ]
+        p = []
+        for (H, _), a in zip(found, attention, strict=True):
+            z = [sum(a_j * h[u] for a_j, h in zip(a, H, strict=True)) for u in range(config.hidden)]
+            logits = literal.linear(P["classifier.weight"], P["classifier.bias"], z)
+            p.append(literal.probabilities(logits, config.head))
+        return p, attention, [np.std(scores, ddof=1) if len(scores) > 1 else 0.0 for _, scores in found]
+
+    def frozen(scores, deviation, now):
+        """MIPLMA's attention with a deviation that has no gradient."""
+        mean = sum(scores) / len(scores)
+        return literal.softmax([(s - mean) / (deviation + 1e-8) / config.hidden**0.5 / now for s in scores])
+
+    for t in range(1, epoch_count + 1):
+        p, _, deviations = outputs(flat, t)
+        moved = literal.updated_weights(w, p, S, literal.rho(t, config.epochs, config.schedule))
+        used = moved if config.update == "before_loss" else w
+        gradient = np.empty_like(flat)
+        for u in range(len(flat)):
+            step = np.zeros_like(flat)
+            step[u] = 1e-6
+            up, down = (
+                literal_loss(outputs(flat + sign * step, t, deviations)[0], used, S, config) for sign in (1, -1)
+            )
+            gradient[u] = (up - down) / 2e-6
+        gradient += config.weight_decay * flat
+        velocity = config.momentum * velocity + gradient
+        lr = config.lr * (1 + np.cos(np.pi * (t - 1) / config.epochs)) / 2
+        flat = flat - lr * (gradient + config.momentum * velocity if config.nesterov else velocity)
+        w = moved
+    p, attention, _ = outputs(flat, epoch_count)
+    return flat, w, p, attention
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_two_epochs_equal_the_equations_by_hand(name, monkeypatch):
+    monkeypatch.setattr("elimipl.model.network.SCORE_WIDTH", 3)
+    data = toy_bags(m=5, k=3, d=2)
+    config = METHODS[name].config(**TINY, focus=2.0, margin=0.7, temperature=0.5, least_temperature=0.46)
+    fitted = fit(data, config, device="cpu")
+    flat, w, p, attention = step_by_hand(config, data)
+    found = torch.cat([value.detach().flatten() for value in fitted.network.parameters()])
+    np.testing.assert_allclose(found, flat, atol=1e-6)
+    np.testing.assert_allclose(fitted.weights, w, atol=1e-6)
+    predictions = fitted.predict(data)
+    np.testing.assert_allclose(predictions.probabilities, p, atol=1e-5)
+    np.testing.assert_allclose(predictions.attention, np.concatenate(attention), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", MARGIN_LOSSES)
+def test_losses_equal_the_loops_whatever_the_candidates(name):
+    """Candidate sets of one label and of all; equal probabilities; certainty."""
+    rng = np.random.default_rng(0)
+    energies = np.concatenate([3 * rng.normal(size=(5, 4)), [[0, 0, 0, 0]], [[60, 0, 0, 0]]])
+    candidates = np.array(
+        [[1, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 0, 0], [1, 0, 1, 0]]
+    )
+    w = candidates * rng.random(candidates.shape)
+    w /= w.sum(1, keepdims=True)
+    config = Config.preset("paper", loss=name, focus=1.5, margin=0.3)
+    leaf = torch.tensor(energies, dtype=torch.float64, requires_grad=True)
+    value = MARGIN_LOSSES[name](leaf, torch.tensor(candidates, dtype=torch.bool), torch.tensor(w), config)
+    p = [literal.softmax(row) for row in energies.tolist()]
+    S = [set(np.flatnonzero(row).tolist()) for row in candidates]
+    assert value.item() == pytest.approx(literal_loss(p, w.tolist(), S, config), rel=1e-9)
+    value.backward()
+    assert bool(torch.isfinite(leaf.grad).all())
+
+
+@pytest.mark.parametrize("name", ["MIPLMA", "MIPLMA-batch", "CDL-DAM-CC", "CDL-MAM-CN"])
+def test_the_plain_way_is_the_fast_one(name):
+    data = toy_bags(m=20)
+    config = METHODS[name].config(hidden=8, epochs=3, batch=8, dtype="float64", dropout=0.3)
+    fast, plain = fit(data, config, device="cpu"), fit(data, config, plain=True, device="cpu")
+    for one, other in zip(fast.network.parameters(), plain.network.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+    assert [r.losses for r in fast.history] == [pytest.approx(r.losses, rel=1e-9) for r in plain.history]
+
+
+def test_names_of_losses_are_the_ones_in_the_settings():
+    assert tuple(MARGIN_LOSSES) == OWN
+    with pytest.raises(InputError, match="There is a loss 'cdl-cc' already"):
+        register_loss("cdl-cc", MARGIN_LOSSES["cdl-cn"])
+
+
+def test_a_setting_that_makes_the_method_can_not_be_another():
+    with pytest.raises(InputError, match=r"CDL-SAM-CN has loss='cdl-cn', but loss is 'cdl-cc'\. Remove the loss"):
+        Config.preset("default", method="cdl-sam-cn", loss="cdl-cc")
+    with pytest.raises(InputError, match="MIPLMA has pooling='softmax_standardised', but"):
+        METHODS["MIPLMA"].config(pooling="softmax")
+
+
+def test_the_temperature_falls_to_its_least():
+    config = METHODS["MIPLMA"].config()
+    assert config.tau(0) == 5
+    assert config.tau(1) == pytest.approx(4.75)
+    assert config.tau(100) == 0.1
+
+
+def test_abmil_learns_from_true_labels_and_refuses_bags_without():
+    data = toy_bags(m=24)
+    one_hot = data.with_candidates(np.eye(4, dtype=bool)[data.labels])
+    config = METHODS["ABMIL"].config(hidden=8, epochs=2)
+    assert config.preset_name == "published"
+    a, b = (fit(some, config, device="cpu").predict(data).probabilities for some in (data, one_hot))
+    np.testing.assert_array_equal(a, b)
+    labels = data.labels.copy()
+    labels[:3] = -1
+    hidden = type(data)(data.instances, data.offsets, data.candidates, labels, data.label_space)
+    with pytest.raises(InputError, match="ABMIL learns from true labels, but 3 of 24 bags have none"):
+        fit(hidden, config, device="cpu")
+
+
+def test_what_a_bag_gets_does_not_depend_on_the_bags_beside_it():
+    data = toy_bags(m=12)
+    fitted = fit(data, METHODS["MIPLMA"].config(hidden=8, epochs=3, dtype="float64"), device="cpu")
+    together = fitted.predict(data).probabilities
+    alone = [fitted.predict(data.subset(np.array([i]))).probabilities[0] for i in range(len(data))]
+    np.testing.assert_allclose(together, alone, atol=1e-12)
+    assert not fitted.network.is_local
