@@ -38,7 +38,8 @@ ROOMS = {
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.cards": {
-        "elimipl.acceptance", "elimipl.data", "elimipl.dataset", "elimipl.labels", "elimipl.predictor", "elimipl.training",
+        "elimipl.acceptance", "elimipl.data", "elimipl.dataset", "elimipl.labels", "elimipl.predictor",
+        "elimipl.training",
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.slides": {
