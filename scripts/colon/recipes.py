@@ -85,6 +85,8 @@ def recipe(space: str, generator: str) -> Recipe:
     settings = {"kmeansseg": WIDE, "sift": {**GENTLE, "hidden": 128, "weight_decay": 1e-3}}.get(generator, GENTLE)
     if space == "tissue7":
         return Recipe(Mixture(120), Mixture(120), Mixture(120), "none", {"tissue7": 7}, settings)
-    if generator == "sift":  # the largest bags of the paper's four: fewer pictures, or it takes hours
-        return Recipe(Mixture(120), Mixture(60), Mixture(30), "none", {"tissue7": 1}, settings)
-    return Recipe(Mixture(250), Mixture(120), Mixture(80), "tones", {"tissue7": 3}, settings)
+    stain = "none" if generator == "sift" else "tones"  # SIFT sees no colours
+    if generator in ("sift", "kmeansseg"):  # large bags, or a wide network: fewer pictures, or it takes hours
+        tissue7 = 1 if generator == "sift" else 3
+        return Recipe(Mixture(120), Mixture(60), Mixture(30), stain, {"tissue7": tissue7}, settings)
+    return Recipe(Mixture(250), Mixture(120), Mixture(80), stain, {"tissue7": 3}, settings)
