@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from elimipl.predictor import Instances, Prediction, Predictor
 
 DRAWINGS_ONLY = "This model has learned from drawn phantoms only."
-_NOT_ASKED = {"fat": ("tissue", "blur"), "glass": ("tissue", "blur", "colour")}
-"""Checks that say nothing about a picture of a class: there is hardly anything on it to be sharp or stained."""
+_GLASS = "glass"
+_SPARSE = ("fat", _GLASS)
+"""Classes whose pictures have hardly anything on them to be sharp."""
 
 
 @dataclass(frozen=True)
@@ -87,16 +88,24 @@ def judge(quality: Mapping[str, float], predictor: Predictor, bag: Instances, pr
         values[DRAWN] = limits.drawn(quality)
     if "distance" in limits.limits:
         values["distance"] = limits.distance(bag.features)
+    pointless = _pointless(prediction.label, values.get("tissue", 1.0), limits)
     known = {
         name: [one for one in measures if one.name in limits.limits and one.name in values]
         for name, measures in _CHECKS.items()
-        if name not in _NOT_ASKED.get(prediction.label, ())
+        if name not in pointless
     }
     made = [_judged(name, measures, values, limits) for name, measures in known.items() if measures]
     if card.pictures == PHANTOMS:
         made = [one if one.passed else replace(one, reason=f"{one.reason} {DRAWINGS_ONLY}") for one in made]
     missing = tuple(name for name, measures in known.items() if not measures)
     return Verdict(tuple(made), missing, card.pictures or TILES, predictor.chance(bag.features))
+
+
+def _pointless(label: str, tissue: float, limits: Limits) -> tuple[str, ...]:
+    """Checks that say nothing about an answer: fat and glass need not be sharp, nor bare glass be stained tissue."""
+    if label == _GLASS and "tissue" in limits.limits and tissue < limits.range_of("tissue")[0]:
+        return "tissue", "blur", "colour"
+    return ("blur",) if label in _SPARSE else ()
 
 
 def _judged(name: str, measures: Sequence[_Measure], values: Mapping[str, float], limits: Limits) -> Check:

@@ -83,9 +83,10 @@ def strangers(folder: Path, skin: Path | None) -> dict[str, list[Path]]:
         for seed in range(9_000_000, 9_000_003):
             keep("drawings", f"{kind}-{seed}", draw(kind, seed).pixels)
     if skin is not None:
-        from tifffile import imread
+        from openslide import OpenSlide
 
-        pixels = imread(skin, series=0)
+        with OpenSlide(skin) as slide:
+            pixels = np.asarray(slide.read_region((0, 0), 0, slide.dimensions).convert("RGB"))
         side = 448
         found["skin"] = []
         for top in range(0, pixels.shape[0] - side, side):
