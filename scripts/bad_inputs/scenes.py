@@ -71,7 +71,7 @@ FILES = {
     "one-colour.png": (lambda: flat("#c080b0"), "out of focus, magnified too far or largely empty"),
     "blurred.png": (blurred, "out of focus"),
     "noise.png": (noise, "grainier than any tile"),
-    "screenshot.png": (screenshot, "too little tissue"),
+    "screenshot.png": (screenshot, "no stained section"),
     "fluorescence.png": (fluorescence, "another stain"),
     "antibody-stain.png": (brown_stain, "another stain"),
     "landscape.png": (landscape, "another stain"),

@@ -44,7 +44,7 @@ def test_an_upload_is_loaded_bagged_predicted_and_never_named(page, capsys):
         assert told[event]["outcome"] == "ok"
         assert told[event]["ms"] >= 0
     assert told["bag"]["generator"] == told["predict"]["generator"] == "deep"
-    assert told["predict"]["model"] == "tissue7-deep-elimipl"
+    assert told["predict"]["model"] == "colon-deep-elimipl"
     assert "Jane" not in written
     assert str(ROOT) not in written
 

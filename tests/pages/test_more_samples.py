@@ -42,7 +42,9 @@ def asked(monkeypatch):
 
     def press(base_url: str) -> AppTest:
         monkeypatch.setattr(fetch, "fetch_tiles", partial(fetch.fetch_tiles, base_url=base_url))
-        page = AppTest.from_file(ROOT / "app.py", default_timeout=120).run()
+        page = AppTest.from_file(ROOT / "app.py", default_timeout=120)
+        page.query_params["labels"] = "tissue7"
+        page.run()
         page.button(key="more-samples").click().run()
         assert not page.exception
         return page

@@ -88,6 +88,7 @@ def _opened(page: str, query: dict[str, str | list[str]]) -> dict[str, object]:
         if slot in visit.session_state
     }  # fmt: skip
     held = parse_qs(urlencode(visit.query_params, doseq=True), keep_blank_values=True)
+    held.pop("weights", None)  # change with every training
     notices = sum(line.startswith("The link ") for item in visit.info for line in item.value.split("  \n"))
     return {"chosen": chosen, "address": held, "notices": notices}
 

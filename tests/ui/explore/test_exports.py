@@ -175,7 +175,8 @@ def test_every_map_is_a_measurement_that_qupath_reads(analysis):
         assert properties["metadata"]["removed"] == str(i in SHOWN.removed).lower()
         contributed = properties["measurements"]["Contribution: TUM"]
         assert contributed == analysis.scores("contribution", analysis.labels.index("TUM"))[i]
-    assert len(collection["features"][0]["properties"]["measurements"]) == 2 + 4 * 7
+    of_gradients = 7 if len(analysis.bag) <= 144 else 1  # they take their time: of large bags for the answer alone
+    assert len(collection["features"][0]["properties"]["measurements"]) == 2 + 3 * 7 + of_gradients
     assert len({feature["id"] for feature in collection["features"]}) == len(analysis.bag)
 
 

@@ -18,7 +18,7 @@ def test_classes_are_spelled_out():
 
 
 def test_the_line_of_trust_says_what_was_measured_or_that_nothing_was():
-    card = Predictor.load("tissue7-row-elimipl").card
+    card = replace(Predictor.load("tissue7-row-elimipl").card, measured={})
     assert "Not measured" in sentences.trust_line(replace(card, trust=None), "attention")
     method = MethodTrust(0.87, 0.5, 0.4, 0.21, 0.15, 0.27, 0.6)
     measured = replace(card, trust=Trust("other tiles", 401, 300, 0.3, 0.9, 0.6, {"single": method}, {}, 1))
