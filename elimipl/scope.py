@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from elimipl.predictor import Instances, Prediction, Predictor
 
 DRAWINGS_ONLY = "This model has learned from drawn phantoms only."
-_GLASS = "glass"
-_SPARSE = ("fat", _GLASS)
-"""Classes whose pictures have hardly anything on them to be sharp."""
+_FAT, _GLASS = "fat", "glass"
 
 
 @dataclass(frozen=True)
@@ -102,10 +100,10 @@ def judge(quality: Mapping[str, float], predictor: Predictor, bag: Instances, pr
 
 
 def _pointless(label: str, tissue: float, limits: Limits) -> tuple[str, ...]:
-    """Checks that say nothing about an answer: fat and glass need not be sharp, nor bare glass be stained tissue."""
+    """Checks that say nothing about an answer: fat is uneven by nature, and bare glass is neither stained nor sharp."""
     if label == _GLASS and "tissue" in limits.limits and tissue < limits.range_of("tissue")[0]:
         return "tissue", "blur", "colour"
-    return ("blur",) if label in _SPARSE else ()
+    return ("blur",) if label == _FAT else ()
 
 
 def _judged(name: str, measures: Sequence[_Measure], values: Mapping[str, float], limits: Limits) -> Check:

@@ -115,6 +115,9 @@ def test_what_is_no_tissue_gets_no_answer_and_the_reason(page):
     for row in of(Outcome.DOUBTED):
         upload(page, content(row), row.name)
         assert not page.error, row.name
+        if row.name == "white.png":  # bare glass is one of the colon's classes
+            assert any(item.value.startswith("Glass without tissue") for item in page.subheader)
+            continue
         assert any(item.value in (NONE_OF_THESE, NO_ANSWER) for item in page.subheader), row.name
         reasons = [plain(item.value) for item in page.markdown]
         assert any(row.says in text for text in reasons), (row.name, reasons)
