@@ -25,8 +25,10 @@ SCALE = "scale"
 
 NONE_OF_THESE, NO_ANSWER = "None of these classes", "No answer"
 WITHOUT_CHECKS = "Without the checks the model would answer"
-_UNREADABLE = ("size", "blur")
+_UNREADABLE = {"size", "blur"}
 """Checks without which nobody can tell whether a picture shows one of the classes."""
+_FOREIGN = {"tissue", "colour", "distance"}
+"""Checks that say that it shows something else."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,8 @@ class Answer:
         """The answer in a few words; where there is none, whether the picture or the classes are at fault."""
         if not self.declined:
             return f"{self.label_space.title(self.label)}, {100 * self.probability:.0f} %"
-        unreadable = any(one.name in _UNREADABLE and not one.passed for one in self.checks)
-        return NO_ANSWER if unreadable else NONE_OF_THESE
+        failed = {one.name for one in self.checks if not one.passed}
+        return NONE_OF_THESE if failed & _FOREIGN and not failed & _UNREADABLE else NO_ANSWER
 
     @property
     def trusted(self) -> bool:
