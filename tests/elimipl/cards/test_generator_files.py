@@ -34,7 +34,7 @@ def swapped(tmp_path, monkeypatch):
     weights = tmp_path / "assets" / "encoder" / f"{encoder.ENCODER}.safetensors"
     card = weights.with_suffix(".json")
     arrays = load_file(weights)
-    arrays["projection.bias"] = arrays["projection.bias"] + np.asarray(0.5, arrays["projection.bias"].dtype)
+    arrays["projection.56.bias"] = arrays["projection.56.bias"] + np.float32(0.5)
     save_file(arrays, weights, metadata={encoder.KEY: json.dumps({})})
     sum_ = hashlib.sha256(weights.read_bytes()).hexdigest()
     card.write_text(json.dumps({**json.loads(card.read_text()), "sha256": sum_}))

@@ -48,7 +48,7 @@ def test_shipped_phantoms_are_what_their_generator_makes(generator):
     assert len(bags) >= 200
     assert bags.instances.dtype == np.float32
     for i in (0, len(bags) - 1):
-        made = generate(generator, TissueImage.from_array(redraw(bags.names[i]).pixels))
+        made = generate(generator, TissueImage.from_array(redraw(bags.names[i]).pixels), **bags.params)
         # The bags ship in 16 bits, and another processor may draw a few pixels a level lighter or darker.
         np.testing.assert_allclose(bags.bag(i), made.features, rtol=1e-3, atol=1e-2 * np.abs(made.features).max())
         assert bags.params == dict(made.params)

@@ -79,7 +79,7 @@ def test_splits_of_bags_on_disk_are_sent_to_other_processes_as_paths(both):
         opened_again = copy.copy(place)  # as another process makes it: of paths
     chosen = dict(enumerate(splits))
     elsewhere = protocol._run_shared_split(
-        opened_again, labelled, protocol._Learner(fit, config, "cpu"), None, chosen, 0
+        opened_again, labelled, protocol._Learner(fit, config, "cpu"), (None, None), chosen, 0
     )
     here = protocol.evaluate(in_memory, config, splits, workers=1, device="cpu")
     assert here.accuracies == (elsewhere.accuracy,)

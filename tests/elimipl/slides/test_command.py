@@ -90,7 +90,7 @@ def test_a_slide_that_does_not_say_its_scale_is_mapped_and_the_scale_is_said(arg
     assert run("map", tmp_path / "slide.tif", *arguments, "--quiet") == 0
     about = SlideMap.read(tmp_path / "map").about
     assert (about.microns_per_pixel, about.scale_origin) == (0.5, "assumed")
-    assert "by its nuclei it is about" in capsys.readouterr().err
+    assert "Scale by its nuclei: " in capsys.readouterr().err
 
 
 def test_a_scale_that_a_person_knows_is_taken(arguments, tmp_path, capsys):
