@@ -117,12 +117,17 @@ MAX_WEBP_PIXELS = 20_000_000  # its decoder holds two more copies of the picture
 MAX_UNPACKED_BYTES = {"PNG": 3 * MAX_PIXELS, "TIFF": 4 * MAX_PIXELS}  # 16 bits and transparency take longer to unpack
 MAX_TABLE_PIXELS = 16_000_000  # with colours that only the colour library can convert, 60 ns a pixel
 
+# One upload, read in a process of its own
+MOST_PICTURE_READERS = 2  # processes
+MOST_PICTURE_SECONDS = 20.0
+MOST_READER_BYTES = 1024 * 2**20  # beyond what the process has when it starts; also for slides
+MOST_SECONDS_IN_LINE = 120.0  # that a visitor waits while all processes are busy
+
 # One whole slide, read piece by piece in a process of its own
 MAX_SLIDE_SIDE = 500_000
 MAX_SLIDE_PIXELS = 60_000_000_000
 MOST_SLIDE_PIECE = 36_000_000  # pixels of one answer
 MOST_READ_FOR_ONE_PIECE = 3_000_000_000  # pixels of the level it is made from
-MOST_READER_BYTES = 1024 * 2**20  # beyond what the process has when it starts
 MOST_READER_SECONDS = 20.0
 MOST_OVERVIEW_SECONDS = 90.0
 MOST_SLIDE_READERS = 2  # processes

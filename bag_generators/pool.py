@@ -18,6 +18,8 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from operator import attrgetter
 from pathlib import Path
+from queue import Empty, LifoQueue
+from threading import Timer
 from typing import Any, TypeVar
 
 from bag_generators.errors import InputError
@@ -126,6 +128,10 @@ def exit_in_words(code: int) -> str:
     return f"exit code {code}: {'most likely memory ran out' if code == -9 else 'it left no message'}"
 
 
+OUT_OF_TIME = -14
+"""Exit code of a process that an alarm clock ended: its own (`limited`) or that of who asked it."""
+
+
 class ProcessDiedError(Exception):
     """A task killed its process; `code` is how that ended."""
 
@@ -137,32 +143,73 @@ class ProcessDiedError(Exception):
 class Standby:
     """A process kept ready for questions that come now and then, all to one function; a new one follows one that dies.
 
-    It starts with the first question. One thread asks at a time.
+    It starts with the first question, or before (`start`). One thread asks at a time. An answer that takes longer
+    than `seconds` is not waited for: the process is ended, whatever it does.
     """
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[[Any], Any], seconds: float | None = None) -> None:
+        self._function, self._seconds = function, seconds
         self._worker: _Worker | None = None
+
+    def start(self) -> None:
+        """See that there is a process; it loads what it needs while nobody waits."""
+        if os.name == "posix" and (self._worker is None or not self._worker.lives):
+            self._worker = _Worker((importable_name(self._function), (), False), [])
+            self._worker.start()
 
     def ask(self, task: Any) -> Any:
         """What the function says of the task. Raised: its `InputError`; `ProcessDiedError` where the process ended."""
-        if os.name != "posix":
+        self.start()
+        if (worker := self._worker) is None:
             return self._function(task)
-        if self._worker is None:
-            self._worker = _Worker((importable_name(self._function), (), False), [])
-        worker = self._worker
+        too_late: list[bool] = []
+        alarm = Timer(self._seconds or 0, lambda: (too_late.append(True), worker.kill()))
+        alarm.daemon = True
+        if self._seconds is not None:
+            alarm.start()
         try:
             worker.give(0, task)
             while (answered := worker.take()) is None:
                 pass
         except (EOFError, ConnectionError):
             self._worker = None
-            raise ProcessDiedError(worker.end()) from None
+            code = worker.end()
+            raise ProcessDiedError(OUT_OF_TIME if too_late else code) from None
         except BaseException:  # interrupted: the answer to come would be taken for that of the next question
             self._worker = None
             worker.end()
             raise
+        finally:
+            alarm.cancel()
         return _result(*answered[1:], at_death=None)
+
+
+class Standbys:
+    """A few such processes for everybody in this program; who finds all of them busy waits `patience` seconds."""
+
+    def __init__(self, function: Callable[[Any], Any], count: int, seconds: float, patience: float) -> None:
+        self._idle: LifoQueue[Standby] = LifoQueue()  # the one that answered last is the warmest
+        for _ in range(count):
+            self._idle.put(Standby(function, seconds))
+        self._patience = patience
+
+    def start(self) -> None:
+        """Start one of them, where one is idle."""
+        with suppress(Empty):
+            standby = self._idle.get_nowait()
+            standby.start()
+            self._idle.put(standby)
+
+    def ask(self, task: Any) -> Any:
+        """As `Standby.ask`; any thread may ask."""
+        try:
+            standby = self._idle.get(timeout=self._patience)
+        except Empty:
+            raise InputError("Too many files are being read at this moment.", "Try again in a minute.") from None
+        try:
+            return standby.ask(task)
+        finally:
+            self._idle.put(standby)
 
 
 @contextmanager
@@ -215,6 +262,8 @@ class _Team:
             try:
                 answer = worker.take()
             except (EOFError, ConnectionError):
+                if worker.starting or not worker.given:
+                    raise RuntimeError("a worker process could not be started; its output above says why") from None
                 self._workers.remove(worker)
                 code = worker.end()
                 died_on, *untouched = worker.given
@@ -259,7 +308,17 @@ class _Worker:
         self._team = team
         self._process: subprocess.Popen[bytes] | None = None
 
-    def _start(self) -> None:
+    @property
+    def starting(self) -> bool:
+        """Whether it has not yet said that it is ready."""
+        return self._unsent is not None
+
+    @property
+    def lives(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> None:
+        """Start the process; it is not waited for."""
         self.connection, theirs = multiprocessing.Pipe()
         root = str(Path(__file__).parents[1])
         search_path = os.pathsep.join(dict.fromkeys([root, *filter(None, sys.path)]))  # what we can import, it can
@@ -276,7 +335,7 @@ class _Worker:
     def give(self, number: int, task: Any) -> None:
         """Queue a task."""
         if self._process is None:
-            self._start()
+            self.start()
         self.given.append(number)
         if self._unsent is None:
             self._send(task)
@@ -285,12 +344,7 @@ class _Worker:
 
     def take(self) -> tuple[int, Answer, Any] | None:
         """The next answer with the number of its task; None when the worker only says that it has started."""
-        try:
-            answer, value = self.connection.recv()
-        except (EOFError, ConnectionError):
-            if self._unsent is not None or not self.given:
-                raise RuntimeError("a worker process could not be started; its output above says why") from None
-            raise
+        answer, value = self.connection.recv()
         if answer is Answer.MISTAKE:
             raise RuntimeError(f"a worker process failed:\n{value}")
         if answer is Answer.READY:
@@ -300,11 +354,16 @@ class _Worker:
             return None
         return self.given.popleft(), answer, value
 
+    def kill(self) -> None:
+        """Stop it at once; who waits for its answer is told."""
+        assert self._process is not None
+        self._process.kill()
+
     def end(self) -> int:
-        """Stop at once; the exit code."""
+        """Stop it and close the connection; the exit code."""
         assert self._process is not None
         self.connection.close()
-        self._process.kill()
+        self.kill()
         return self._process.wait()
 
     def _send(self, message: object) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators import Bag, InputError, generate, load
+from bag_generators import Bag, InputError, generate
 from bag_generators.formats import (
     MAX_BYTES,
     MAX_PIXELS,
@@ -28,8 +28,8 @@ from bag_generators.formats import (
     MOST_ZIP_PIXELS,
     extensions,
 )
-from bag_generators.reading.header_size import stated_size
 from bag_generators.tissue.quality import measure_for
+from bag_generators.uploads import read_upload, size_of_upload
 from elimipl.data.tiles import space_of
 from elimipl.dataset import BagDataset
 
@@ -70,7 +70,7 @@ def bags_from_zip(
         _refuse_what_would_take_too_long(archive, [entry for entry, _ in pictures])
         for done, (entry, name) in enumerate(pictures, start=1):
             try:
-                image = load(_unpacked(archive, entry, MAX_BYTES))
+                image = read_upload(_unpacked(archive, entry, MAX_BYTES))
                 bags.append(generate(generator, image, **params))
                 qualities.append(measure_for(generator, image).numbers())
                 kept.append(name)
@@ -133,7 +133,7 @@ def _refuse_what_would_take_too_long(archive: zipfile.ZipFile, entries: list[zip
     for entry in entries:
         content = _unpacked(archive, entry, min(MAX_BYTES, bytes_left))
         bytes_left -= len(content)
-        width, height = stated_size(content) or (0, 0)
+        width, height = size_of_upload(content) or (0, 0)
         pixels_left -= width * height if width * height <= MAX_PIXELS else 0  # larger ones are not decoded at all
         if pixels_left < 0:
             raise InputError(

@@ -6,8 +6,10 @@ import sys
 import time
 from pathlib import Path
 
+from bag_generators import uploads
 from bag_generators.errors import InputError
-from bag_generators.pool import in_processes
+from bag_generators.pool import in_processes, limited
+from bag_generators.reading.decoding import decode
 
 seen: list[int] = []
 
@@ -48,6 +50,25 @@ def remember(task: int) -> tuple[int, int, int, int]:
     """Process, its parent, tasks seen before in it, threads of the libraries."""
     seen.append(task)
     return os.getpid(), os.getppid(), len(seen) - 1, int(os.environ["OMP_NUM_THREADS"])
+
+
+def process_number(task: object) -> int:
+    return os.getpid()
+
+
+def sleep(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def with_little_memory(question: uploads.Question) -> object:
+    with limited(60, 20 * 2**20):
+        return decode(question.data)
+
+
+def die_on_empty(question: uploads.Question) -> object:
+    if not question.data:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return uploads.answer(question)
 
 
 def linger(task: int) -> None:

@@ -6,9 +6,10 @@ from itertools import accumulate
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bag_generators import InputError, load
+from bag_generators import InputError
 from bag_generators.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
 from bag_generators.scale import by_hand_only
+from bag_generators.uploads import read_upload
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from ui.batch import texts
@@ -127,7 +128,7 @@ def _offer_explore(batch: Batch, files: list[tuple[str, bytes]], chosen: int | N
     if not opened or chosen is None or not usable:
         return
     try:
-        image = load(files[chosen][1], batch.rows[chosen].sha256)
+        image = read_upload(files[chosen][1], batch.rows[chosen].sha256)
     except InputError as error:  # it was read once, but the computer may have run out of memory since
         show_error(error)
         return

@@ -4,10 +4,11 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from bag_generators import InputError, TissueImage, generate, load
+from bag_generators import InputError, TissueImage, generate
 from bag_generators.errors import printable
 from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import measure_for
+from bag_generators.uploads import read_upload
 from elimipl.answer import ACCEPTANCE, Answer, answer
 from elimipl.data.pictures import PHANTOMS
 from elimipl.predictor import Prediction, Predictor
@@ -77,7 +78,7 @@ def _classify(name: str, data: bytes, predictor: Predictor, microns_per_pixel: f
     sha256 = hashlib.sha256(data).hexdigest()
     try:
         with timed("predict", **picture_name(sha256), **model_name(card), bytes=len(data)):
-            image = load(data, sha256)
+            image = read_upload(data, sha256)
             scale = decide_scale(image, microns_per_pixel)
             image = scale.apply_to(image)
             bag = generate(card.generator, image, **card.generator_params)

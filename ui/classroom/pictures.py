@@ -6,11 +6,12 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from bag_generators import InputError, TissueImage, load
+from bag_generators import InputError, TissueImage
 from bag_generators.errors import printable
 from bag_generators.field import TILE, first_field
 from bag_generators.tissue.phantom import Phantom, draw
 from bag_generators.tissue.samples import Sample
+from bag_generators.uploads import read_upload
 from elimipl.labels import TISSUE7, LabelSpace
 from ui.batch.names import label_in
 from ui.classroom.store.records import NewPicture
@@ -61,7 +62,7 @@ def from_sample(sample: Sample, labels: LabelSpace) -> NewPicture:
 def from_upload(name: str, content: bytes, labels: LabelSpace) -> NewPicture:
     """A picture of the teacher's; its true label is the one in its name, as on the Batch page."""
     try:
-        image = load(content)
+        image = read_upload(content)
     except InputError as error:
         raise InputError(f"“{printable(name)[:60]}”: {error.what}", error.fix) from None
     label = label_in(name, labels.names)

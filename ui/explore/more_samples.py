@@ -5,7 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from bag_generators import InputError, load
+from bag_generators import InputError
+from bag_generators.uploads import read_upload
 from ui.explore import sentences, texts
 from ui.explore.kept_pictures import KeptPicture, keep
 from ui.frame.log import timed
@@ -33,4 +34,4 @@ def _fetch() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for path in fetch_tiles(DATASETS[0], 1, Path(folder), classes=CLASSES):
             label = path.parent.name
-            keep(KeptPicture(load(path.read_bytes()), sentences.fetched_title(label, LICENCE), label))
+            keep(KeptPicture(read_upload(path.read_bytes()), sentences.fetched_title(label, LICENCE), label))

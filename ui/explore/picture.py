@@ -6,9 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from bag_generators import InputError, TissueImage, load
+from bag_generators import InputError, TissueImage
 from bag_generators.formats import extensions
 from bag_generators.tissue.samples import Sample, list_samples
+from bag_generators.uploads import read_upload
 from ui.explore import first_visit, sentences, texts
 from ui.explore.gallery import Thumbnail, sample_thumbnail, show_gallery, thumbnail_of
 from ui.explore.kept_pictures import KeptPicture, forget_all, keep, kept_pictures, show_kept, shown_kept
@@ -160,7 +161,7 @@ def _look_at(file_id: str, data: bytes, before: str | None) -> _Seen:
     try:
         sha256 = hashlib.sha256(data).hexdigest()
         with timed("load", **picture_name(sha256), bytes=len(data)):
-            image = load(data, sha256)
+            image = read_upload(data, sha256)
             _ = image.working_copy  # refuses what is too small or too long for a bag
     except InputError as refusal:
         return _Seen(file_id, before, refusal)

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from typing import Any
 
+from bag_generators.uploads import start_readers
 from ui.frame.first_paint import serve_with_style
 from ui.frame.guard import guard_server
 from ui.frame.internals import inner
@@ -18,6 +19,7 @@ async def starting(app: Any) -> AsyncIterator[None]:
     guard_server(routes)
     check_upload_limit()
     serve_with_style(routes)
+    start_readers()
     yield
 
 

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from bag_generators import InputError
+from bag_generators.pool import Standbys, limited
 from bag_generators.slide import list_slides, open_slide, reader, slide_folder, slide_path
 
 WIDTH, HEIGHT, TILE_WIDTH = 256, 257, 322
@@ -130,25 +131,13 @@ def test_an_odd_scale_is_said(microns, said, tmp_path, phantom_slide):
 
 
 def test_reading_has_a_limit_of_time(slide_file, monkeypatch):
-    monkeypatch.setattr("bag_generators.slide.readers._idle", _one_reader(sleepy))
+    monkeypatch.setattr("bag_generators.slide.readers._readers", Standbys(sleepy, 1, 60, 60))
     with pytest.raises(InputError, match="takes too long"):
         open_slide(slide_file)
 
 
-def _one_reader(function):
-    from queue import LifoQueue
-
-    from bag_generators.pool import Standby
-
-    readers: LifoQueue = LifoQueue()
-    readers.put(Standby(function))
-    return readers
-
-
 def sleepy(question: reader.Question) -> None:
     import time
-
-    from bag_generators.pool import limited
 
     with limited(0.2, 2**30):
         time.sleep(60)

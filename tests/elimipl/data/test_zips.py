@@ -98,7 +98,7 @@ def test_all_pictures_together_are_counted_too(monkeypatch):
 
 
 def test_pixels_of_all_pictures_are_counted_before_the_first_is_decoded(monkeypatch):
-    monkeypatch.setattr(tile_zip, "load", lambda _: pytest.fail("a picture was decoded"))
+    monkeypatch.setattr(tile_zip, "read_upload", lambda _: pytest.fail("a picture was decoded"))
     buffer = io.BytesIO()
     Image.new("1", (8000, 5000)).save(buffer, "PNG")
     files = {f"{'ab'[i % 2]}/{i}.png": buffer.getvalue() for i in range(13)}

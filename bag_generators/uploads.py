@@ -1,0 +1,73 @@
+"""How the app reads what strangers upload: in a process that is ready for it, within limits of time and memory.
+
+A file that is made to keep a reader busy or to fill the memory ends that process and nothing else: its visitor gets a
+sentence, all others notice nothing, and the next file finds a new process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+from bag_generators.errors import InputError
+from bag_generators.formats import (
+    MOST_PICTURE_READERS,
+    MOST_PICTURE_SECONDS,
+    MOST_READER_BYTES,
+    MOST_SECONDS_IN_LINE,
+)
+from bag_generators.image import TissueImage
+from bag_generators.pool import OUT_OF_TIME, ProcessDiedError, Standbys, limited
+from bag_generators.reading.decoding import EXPORT_AGAIN, Decoded, decode, refuse_if_too_many_bytes
+from bag_generators.reading.header_size import stated_size
+
+_SECONDS_TO_START = 20.0
+
+
+class Question(NamedTuple):
+    """A file, and whether only the size that its header states is asked for."""
+
+    data: bytes
+    only_size: bool
+    seconds: float
+
+
+def read_upload(data: bytes, sha256: str | None = None) -> TissueImage:
+    """As `bag_generators.load` of bytes, but for files of strangers; any thread may ask.
+
+    `sha256` is that of the bytes, for those who know it already.
+    """
+    pixels, notes, scale = _ask(data, only_size=False)
+    return TissueImage(pixels, sha256 or hashlib.sha256(data).hexdigest(), notes, *scale)
+
+
+def size_of_upload(data: bytes) -> tuple[int, int] | None:
+    """Width and height as the header states them; None where the file is no picture we can read."""
+    try:
+        return _ask(data, only_size=True)
+    except InputError:
+        return None
+
+
+def start_readers() -> None:
+    """Start a process, so that the first visitor need not wait for it."""
+    _readers.start()
+
+
+def answer(question: Question) -> Decoded | tuple[int, int] | None:
+    """What a reading process does."""
+    with limited(question.seconds, MOST_READER_BYTES):
+        return stated_size(question.data) if question.only_size else decode(question.data)
+
+
+_readers = Standbys(answer, MOST_PICTURE_READERS, MOST_PICTURE_SECONDS + _SECONDS_TO_START, MOST_SECONDS_IN_LINE)
+
+
+def _ask(data: bytes, only_size: bool) -> Any:
+    refuse_if_too_many_bytes(len(data), data[:64])
+    try:
+        return _readers.ask(Question(data, only_size, MOST_PICTURE_SECONDS))
+    except ProcessDiedError as death:
+        if death.code == OUT_OF_TIME:
+            raise InputError("Reading this picture takes too long.", EXPORT_AGAIN) from None
+        raise InputError("Reading this picture stopped the program that reads it.", EXPORT_AGAIN) from None
