@@ -113,9 +113,6 @@ def slide_extensions() -> tuple[str, ...]:
 MAX_BYTES = 50 * 2**20
 MAX_PIXELS = 40_000_000
 MAX_SIDE = 20_000
-MAX_WEBP_PIXELS = 20_000_000  # its decoder holds two more copies of the picture than the others
-MAX_UNPACKED_BYTES = {"PNG": 3 * MAX_PIXELS, "TIFF": 4 * MAX_PIXELS}  # 16 bits and transparency take longer to unpack
-MAX_TABLE_PIXELS = 16_000_000  # with colours that only the colour library can convert, 60 ns a pixel
 
 # One upload, read in a process of its own
 MOST_PICTURE_READERS = 2  # processes

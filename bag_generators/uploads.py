@@ -18,8 +18,7 @@ from bag_generators.formats import (
 )
 from bag_generators.image import TissueImage
 from bag_generators.pool import OUT_OF_TIME, ProcessDiedError, Standbys, limited
-from bag_generators.reading.decoding import EXPORT_AGAIN, Decoded, decode, refuse_if_too_many_bytes
-from bag_generators.reading.header_size import stated_size
+from bag_generators.reading.decoding import EXPORT_AGAIN, Decoded, decode, refuse_if_too_many_bytes, stated_size
 
 _SECONDS_TO_START = 20.0
 

@@ -1,6 +1,6 @@
-"""Fuzz the readers: guided by coverage where Atheris can be imported, else by hypothesis.
+"""Fuzz the readers: guided by coverage where Atheris can be imported, else by changes that know the formats.
 
-    python -m fuzz [--seconds 60] [--keep] [picture tiff camera-data …]
+    python -m fuzz [--seconds 60] [--keep] [picture tiff card …]
 
 Each reader gets its own process, so that a crash of compiled code is a finding like any other. A run goes on with the
 inputs that earlier ones found (`artefacts/fuzz/corpus`, and the few that are kept in `fuzz/corpus`: `--keep` chooses
@@ -12,50 +12,61 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import re
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from fuzz import LONGEST
 from fuzz.seeds import CORPUS
 from fuzz.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[1]
-LIMITS = ("-timeout=20", "-rss_limit_mb=4000", f"-max_len={LONGEST}", "-print_final_stats=1")
 FOUND = ROOT / "artefacts" / "fuzz"
 WORKING = FOUND / "corpus"
 MOST_KEPT, LARGEST_KEPT = 10, 3000  # files of a reader in fuzz/corpus, and bytes of each
-NAMES = tuple(TARGETS)
-_COUNTS = re.compile(r"^#(\d+)", re.MULTILINE)
 RESULTS = ROOT / "benchmarks" / "results" / "fuzz.json"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("targets", nargs="*", default=NAMES, help=f"of {', '.join(NAMES)} (default: all)")
+    parser.add_argument("targets", nargs="*", default=tuple(TARGETS), help=f"of {', '.join(TARGETS)} (default: all)")
     parser.add_argument("--seconds", type=int, default=60, help="for each reader")
     parser.add_argument("--keep", action="store_true", help="keep the smallest inputs that found something new")
     arguments = parser.parse_args()
-    if unknown := set(arguments.targets) - set(NAMES):
+    if unknown := set(arguments.targets) - set(TARGETS):
         parser.error(f"there is no reader called {', '.join(unknown)}")
-    guided = importlib.util.find_spec("atheris") is not None
-    way = "atheris, guided by coverage" if guided else "hypothesis"
-    if not guided:
-        print("Atheris can't be imported here: fuzzing with hypothesis, without coverage to guide it.")
+    way = "atheris, guided by coverage" if importlib.util.find_spec("atheris") else "changes, without coverage"
     FOUND.mkdir(parents=True, exist_ok=True)
     findings = 0
     for name in arguments.targets:
         print(f"{name}: {arguments.seconds} s with {way} …", flush=True)
-        result = _guided(name, arguments.seconds) if guided else _unguided(name, arguments.seconds)
+        result = _run(name, arguments.seconds)
         print(f"  {result['executions']:,} executions, {result['findings']} findings", flush=True)
         _add_up(name, way, result)
         findings += result["findings"]
         if arguments.keep:
             _keep(name)
     return 1 if findings else 0
+
+
+def _run(name: str, seconds: int) -> dict[str, int]:
+    """Rounds over one corpus up to the first finding, whose input is kept."""
+    executions, findings, end = 0, 0, time.monotonic() + seconds
+    corpus, last = WORKING / name, FOUND / f"{name}-last"
+    corpus.mkdir(parents=True, exist_ok=True)
+    while (left := round(end - time.monotonic())) > 0 and not findings:
+        command = [sys.executable, "-m", "fuzz.run", name, str(left), str(corpus), str(last)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace")
+        content = last.read_bytes() if last.is_file() else bytes(16)
+        executions += int.from_bytes(content[:8], "little")
+        if done.returncode:
+            findings += 1
+            kept = FOUND / f"{name}-found-{time.time_ns()}"
+            kept.write_bytes(content[16 : 16 + int.from_bytes(content[8:16], "little")])
+            print(f"{done.stderr[-4000:]}\n  ended with {done.returncode}; its last input is {kept}")
+        last.unlink(missing_ok=True)
+    return {"executions": executions, "seconds": seconds, "findings": findings}
 
 
 def _add_up(name: str, way: str, result: dict[str, int]) -> None:
@@ -81,51 +92,6 @@ def _keep(name: str) -> None:
     (CORPUS / name).mkdir(parents=True, exist_ok=True)
     for path in sorted(small, key=lambda path: (path.stat().st_size, path.name))[:MOST_KEPT]:
         shutil.copyfile(path, CORPUS / name / path.name)
-
-
-def _guided(name: str, seconds: int) -> dict[str, int]:
-    """libFuzzer in rounds over one corpus; a round ends at the first finding and says so with its exit code."""
-    executions, findings, end = 0, 0, time.monotonic() + seconds
-    corpus, last = WORKING / name, FOUND / f"{name}-last"
-    corpus.mkdir(parents=True, exist_ok=True)
-    while (left := round(end - time.monotonic())) > 0 and not findings:
-        options = [f"-max_total_time={left}", f"-runs={TARGETS[name].runs_of_a_round}"]
-        prefix = f"-artifact_prefix={FOUND}/{name}-"
-        said, failed = _run("fuzz.guided", name, str(corpus), str(last), prefix, *options, *LIMITS)
-        executions += _number(r"number_of_executed_units:\s*(\d+)", said) or max(
-            map(int, _COUNTS.findall(said)), default=0
-        )
-        findings += failed
-        if failed and "Test unit written to" not in said:
-            _keep_last(last, FOUND / f"{name}-ended-{time.time_ns()}")
-    last.unlink(missing_ok=True)
-    return {"executions": executions, "seconds": seconds, "findings": findings}
-
-
-def _keep_last(last: Path, kept: Path) -> None:
-    """Keep the input at which a process ended without a word: by a signal from outside, or out of stack."""
-    content = last.read_bytes()
-    kept.write_bytes(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    print(f"  its last input is {kept.relative_to(ROOT)}")
-
-
-def _unguided(name: str, seconds: int) -> dict[str, int]:
-    said, failed = _run("fuzz.unguided", name, str(seconds))
-    return {"executions": _number(r"(\d+) executions", said), "seconds": seconds, "findings": int(failed)}
-
-
-def _run(module: str, *arguments: str) -> tuple[str, bool]:
-    """What a run said, and whether it found something, which is printed."""
-    command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace")
-    if done.returncode:
-        print(f"{done.stderr[-4000:]}\n  ended with {done.returncode}")
-    return done.stdout + done.stderr, done.returncode != 0
-
-
-def _number(pattern: str, text: str) -> int:
-    found = re.search(pattern, text)
-    return int(found.group(1)) if found else 0
 
 
 if __name__ == "__main__":

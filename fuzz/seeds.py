@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import tifffile
-from PIL import Image, ImageCms
+from PIL import Image
 from scipy.io import savemat
 
 from bag_generators import TissueImage, generate, load
@@ -27,7 +27,7 @@ from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.training.loop import fit
 from scripts.bad_inputs.encodings import with_chunk
-from scripts.bad_inputs.metadata import DISPLAY_P3, PROPHOTO, exif_bomb, ink_profile
+from scripts.bad_inputs.metadata import DISPLAY_P3, PROPHOTO
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
 FOLDER = Path(_PLACE.name)
@@ -39,19 +39,6 @@ _NOISE = Image.fromarray(_RNG.integers(0, 256, (72, 80, 4), dtype=np.uint8))
 def kept(name: str) -> list[bytes]:
     """The files that earlier runs found worth keeping for a reader."""
     return [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))]
-
-
-def camera_data_seeds() -> list[bytes]:
-    """Small and large ones of either byte order, XMP, and one with everything Pillow writes."""
-    exif = Image.Exif()
-    exif[0x0112], exif[0x010F], exif[0x8769] = 8, "camera", {0x9003: "2026:01:01 00:00:00"}
-    big = b"MM\0*\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0"
-    return [exif.tobytes(), exif_bomb(0), big, b'<rdf:Description tiff:Orientation="6"/>']
-
-
-def profiles() -> list[bytes]:
-    """Matrix profiles, a table of inks, and what lcms itself writes for sRGB."""
-    return [DISPLAY_P3, PROPHOTO, ink_profile(), ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()]
 
 
 def encoded(image: Image.Image, format_: str, **options: object) -> bytes:
@@ -101,12 +88,6 @@ def pictures() -> tuple[bytes, ...]:
         encoded(_NOISE, "WEBP", lossless=True, exif=exif),
         encoded(colour, "WEBP", save_all=True, append_images=[colour.rotate(180)]),
     )
-
-
-@cache
-def small_png() -> bytes:
-    """A picture to hang metadata on."""
-    return encoded(_NOISE.convert("RGB").resize((8, 9)), "PNG")
 
 
 @cache

@@ -12,12 +12,9 @@ from dataclasses import dataclass, replace
 from urllib.parse import parse_qs
 
 import numpy as np
-from PIL import Image
 
 from bag_generators import GENERATORS, generate, load
 from bag_generators.errors import InputError
-from bag_generators.reading.colour_profiles import UNUSED, colours_of
-from bag_generators.reading.orientation import orientation_of, turned_upright
 from bag_generators.tissue.quality import measure
 from elimipl.data.matlab import load_bags
 from elimipl.data.zips import bags_from_zip
@@ -25,7 +22,6 @@ from elimipl.dataset import BagDataset
 from elimipl.predictor import Predictor
 from elimipl.scope import judge
 from fuzz import seeds
-from scripts.bad_inputs.encodings import with_chunk
 from ui.frame.address import LONGEST_SHOWN, refusal_notice, unknown_notice
 from ui.frame.choices import number_fits
 from ui.frame.link_keys import KEYS, unknown_keys
@@ -72,36 +68,6 @@ def _tiff(data: bytes) -> None:
     image = load(data)
     if image.pixels.dtype != np.uint8 or image.pixels.shape != (image.height, image.width, 3):
         raise AssertionError(f"{image.pixels.dtype} {image.pixels.shape}")
-
-
-def _camera_data(data: bytes) -> None:
-    """Alone, and where pictures carry them; those that say nothing count as refused."""
-    found = orientation_of(data, data)
-    image = seeds.toy_picture()
-    shape = (image.width, image.height) if found >= 5 else (image.height, image.width)
-    if turned_upright(image.pixels, found).shape != (*shape, 3):
-        raise AssertionError(f"turned by {found}")
-    picture = seeds.small_png()
-    load(with_chunk(picture, b"eXIf", data))
-    load(with_chunk(picture, b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + data))
-    if found == 1:
-        raise InputError("The camera data say nothing.", "Choose another file.")
-
-
-def _colour_profile(data: bytes) -> None:
-    """In every kind of picture; one that can't be used counts as refused."""
-    used = False
-    for mode in ("RGB", "RGBA", "CMYK", "L"):
-        colours = colours_of(data, mode)
-        used = used or colours.note != UNUSED
-        if colours.convert is not None:
-            part = Image.new(mode if mode != "L" else "RGB", (8, 9), "pink" if mode != "CMYK" else 0)
-            if colours.convert(part).mode not in ("RGB", "RGBA"):
-                raise AssertionError("converted to something else")
-        if colours.quick is not None and colours.quick(np.zeros((9, 8, 3), np.uint8)).shape != (9, 8, 3):
-            raise AssertionError("converted to another shape")
-    if not used:
-        raise InputError(UNUSED, "Export it again in sRGB.")
 
 
 def _card(data: bytes) -> None:
@@ -176,8 +142,6 @@ _TIFF_HEADS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 TARGETS = {
     "picture": Target(_picture, seeds.pictures),
     "tiff": Target(_tiff, seeds.tiffs),
-    "camera-data": Target(_camera_data, seeds.camera_data_seeds),
-    "colour-profile": Target(_colour_profile, seeds.profiles),
     "card": Target(_card, lambda: [json.dumps(seeds.toy_model()[0].to_dict()).encode()]),
     "weights": Target(_weights, lambda: [seeds.toy_model()[1]]),
     "bag-file": Target(_bag_file, seeds.bag_files),

@@ -10,41 +10,28 @@ from __future__ import annotations
 import io
 import logging
 import re
+import struct
 import warnings
-from itertools import islice
+import zlib
 from typing import NamedTuple
 
 import numpy as np
-from PIL import ImageFile, TiffImagePlugin
+from PIL import Image, ImageFile, ImageOps
+from PIL.ExifTags import Base as Tag
 
 from bag_generators.errors import InputError
-from bag_generators.formats import (
-    FORMATS,
-    MAX_BYTES,
-    MAX_PIXELS,
-    MAX_SIDE,
-    MAX_TABLE_PIXELS,
-    MAX_UNPACKED_BYTES,
-    MAX_WEBP_PIXELS,
-    in_words,
-)
-from bag_generators.reading.colour_profiles import MOST_PROFILE_BYTES, Colours, bmp_profile, colours_of, png_colours
+from bag_generators.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, in_words
+from bag_generators.reading import tiff
+from bag_generators.reading.colours import bmp_profile, colours_of, png_colours
 from bag_generators.reading.detection import detect_kind
-from bag_generators.reading.header_size import stated_size, unpacked_bytes
-from bag_generators.reading.jpeg_segments import camera_data, outline, without_camera_data
-from bag_generators.reading.orientation import MOST_XMP_BYTES, from_hexadecimal, orientation_of, turned_upright
-from bag_generators.reading.orientation import TAG as ORIENTATION_TAG
 from bag_generators.reading.pixel_values import Storage, to_rgb
-from bag_generators.reading.png_chunks import check_sums
 from bag_generators.reading.scale import Scale, scale_of
-from bag_generators.reading.slow_files import MOST_TIFF_ENTRIES, why_slow
-from bag_generators.reading.tiff_layout import TILE_HEIGHT, TILE_WIDTH, for_pillow, refuse_what_is_decoded_wrongly
-from bag_generators.reading.tiff_pages import Directory, directories
 
-_MAX_PAGES_COUNTED = 100
+MOST_PARTS = {"PNG": 50_000, "JPEG": 10_000}
+MOST_JPEG_SCANS = 500
+MOST_SCANNED_PIXELS = 10**9
+"""Pixels times scans: every scan of a JPEG goes over the whole picture again."""
 
-_DESCRIPTION, _XMP, _PROFILE = 270, 700, 34675  # tags of a TIFF
-_LONGEST_DESCRIPTION = 2**16
 _UNSUPPORTED = ("unsupported", "not yet supported", "cannot handle", "unknown pixel mode")
 
 _PILLOW_MODULES = r"PIL\."
@@ -55,6 +42,7 @@ EXPORT_A_REGION = (
     "Put it into the folder of slides (“elimipl app --slides FOLDER”), or export a region of it as PNG or TIFF "
     "(QuPath: File → Export images)."
 )
+_LARGEST = f"at most {MAX_PIXELS // 10**6} million in all and {MAX_SIDE:,} per side are allowed"
 EXPORT_AGAIN = "Export it again as PNG, JPEG or TIFF."
 
 
@@ -103,84 +91,105 @@ def refuse_if_too_many_bytes(size: int, head: bytes) -> None:
     )
 
 
-def _decode_as(kind: str, data: bytes) -> Decoded:
-    page = _first_page(data) if kind == "TIFF" else None
-    slide = page is not None and _is_slide(page)
-    if (stated := stated_size(data)) is not None:
-        _refuse_if_too_many_pixels(*stated, slide=slide)
-        _refuse_if_too_many_for_webp(kind, *stated)
-        _refuse_if_too_much_to_unpack(kind, data, *stated)
-    if page is not None and TILE_WIDTH in page.tags:
-        _refuse_if_too_many_pixels(page.number(TILE_WIDTH, 0), page.number(TILE_HEIGHT, 0))
-    if (slow := why_slow(kind, data)) is not None:
-        raise InputError(slow, EXPORT_AGAIN)
-    if page is not None:
-        refuse_what_is_decoded_wrongly(page)
-    source = io.BytesIO(_for_pillow(kind, data, page))
-    picture = FORMATS[kind].reader()(source)
-    _refuse_if_too_many_pixels(*picture.size, slide=slide)
-    if kind == "PNG":
-        check_sums(data)
+def stated_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height as the header of a picture says; None where it is none of ours or can't be read."""
+    kind = detect_kind(data)
+    if kind not in FORMATS:
+        return None
+    _hush_pillow()
+    try:
+        return FORMATS[kind].reader()(io.BytesIO(data)).size
+    except Exception:  # as in `decode`, which says what it is
+        return None
 
-    notes = _page_notes(picture, data)
-    storage = Storage.of(picture, data)
-    colours = _colours(kind, data, picture, page)
-    if colours.slow or picture.mode == "LAB":
-        _refuse_if_too_many_to_convert(*picture.size)
+
+def _decode_as(kind: str, data: bytes) -> Decoded:
+    coded = _checked_png(data) if kind == "PNG" else b""
+    if kind == "TIFF":
+        tiff.refuse_unreadable_head(data)
+    picture = FORMATS[kind].reader()(io.BytesIO(data))
+    _refuse_if_too_many_pixels(*picture.size, slide=kind == "TIFF" and tiff.is_slide(picture))
+    if kind == "JPEG":
+        _refuse_if_too_many_parts(data, picture.width * picture.height)
+    notes = []
+    if (pages := tiff.number_of_pages(picture) if kind == "TIFF" else 1) > 1:
+        count = str(pages) if pages <= tiff.MOST_PAGES_COUNTED else f"more than {tiff.MOST_PAGES_COUNTED}"
+        notes.append(f"The file has {count} pages; page 1 was used.")
+    elif kind != "TIFF" and (frames := getattr(picture, "n_frames", 1)) > 1:
+        notes.append(f"The picture is animated ({frames} frames); the first one was used.")
+    if kind == "TIFF":
+        _refuse_if_too_many_pixels(*tiff.tile_size(picture))
+        tiff.refuse_what_is_decoded_wrongly(picture)
+    storage, scale = Storage.of(picture, data), scale_of(picture)
+    turned_by_pillow = kind == "TIFF" and _orientation(picture) != 1  # on loading
     picture.load()
-    source.close()  # the copy is not needed any longer, its memory is
-    orientation = _orientation(kind, data, picture, page)
+    orientation = 1 if kind == "TIFF" else _orientation(picture)
+    if kind == "PNG":
+        colours = png_colours(coded, picture.info, picture.mode)
+    else:
+        colours = colours_of(bmp_profile(data) if kind == "BMP" else picture.info.get("icc_profile"), picture.mode)
     pixels, value_notes = to_rgb(picture, storage, colours)
     del picture  # the memory is needed to turn the pixels
     if orientation != 1:
-        pixels = turned_upright(pixels, orientation)
+        upright = Image.fromarray(pixels)
+        upright.getexif()[Tag.Orientation] = orientation
+        pixels = np.array(ImageOps.exif_transpose(upright))
+    if orientation != 1 or turned_by_pillow:
         notes.append("The picture was turned upright as its camera data say.")
-    notes += value_notes
-    return Decoded(pixels, tuple(notes), scale_of(kind, data, page))
+    return Decoded(pixels, (*notes, *value_notes), scale)
 
 
-def _refuse_if_too_many_for_webp(kind: str, width: int, height: int) -> None:
-    if kind == "WebP" and width * height > MAX_WEBP_PIXELS:
-        raise InputError(
-            f"The WebP picture has {width:,} × {height:,} pixels; {MAX_WEBP_PIXELS // 10**6} million are allowed.",
-            "Save it as PNG or JPEG, or export a smaller region.",
-        )
+def _orientation(picture: ImageFile.ImageFile) -> int:
+    """1 (upright) to 8; camera data that can't be read say nothing."""
+    try:
+        found = picture.getexif().get(Tag.Orientation)
+    except Exception:  # whatever Pillow makes of strangers' bytes
+        return 1
+    return found if found in range(2, 9) else 1
 
 
-def _refuse_if_too_much_to_unpack(kind: str, data: bytes, width: int, height: int) -> None:
-    size, most = unpacked_bytes(kind, data), MAX_UNPACKED_BYTES.get(kind, 0)
-    if size is not None and size > most:
-        fitting = int(width * height * most / size / 10**6)
-        raise InputError(
-            f"The {kind} picture has {width:,} × {height:,} pixels; with this many bits each, {fitting} million are "
-            "allowed.",
-            "Save it as an 8-bit RGB picture, or export a smaller region.",
-        )
+def _checked_png(data: bytes) -> bytes:
+    """The code of its colours (cICP), which Pillow does not know; raises OSError where a check sum is wrong.
+
+    Pillow skips the sums of the pixels, so that a flipped byte would pass as other pixels.
+    """
+    position, name, coded = 8, b"", b""
+    for _ in range(MOST_PARTS["PNG"]):
+        length, name = struct.unpack_from(">I4s", data, position)
+        end = position + 8 + length
+        if zlib.crc32(memoryview(data)[position + 4 : end]) != struct.unpack_from(">I", data, end)[0]:
+            raise OSError("check sum differs")
+        if name == b"cICP":
+            coded = data[position + 8 : end]
+        if name == b"IEND":
+            return coded
+        position = end + 4
+    raise _too_many_parts("PNG", f"more than {MOST_PARTS['PNG']:,} chunks")
 
 
-def _refuse_if_too_many_to_convert(width: int, height: int) -> None:
-    if width * height > MAX_TABLE_PIXELS:
-        raise InputError(
-            f"The picture has {width:,} × {height:,} pixels; with colours that are looked up in tables (printing "
-            f"colours, Lab, some profiles), {MAX_TABLE_PIXELS // 10**6} million are allowed.",
-            "Save it as sRGB, or export a smaller region.",
-        )
+def _refuse_if_too_many_parts(data: bytes, pixels: int) -> None:
+    """Count the segments and scans of a JPEG up to the end of the picture: phones put a film behind it."""
+    parts = scans = 0
+    position = 2
+    while (position := data.find(b"\xff", position)) >= 0 and position + 3 < len(data):
+        marker = data[position + 1]
+        position += 1 if marker == 0xFF else 2
+        if marker == 0xD9:
+            break
+        if marker == 0 or 0xD0 <= marker <= 0xD7:  # between coded pixels: a value, or the next part of the same scan
+            continue
+        parts += 1
+        scans += marker == 0xDA
+        if 0xC0 <= marker < 0xFF and marker != 0xD8:
+            position += int.from_bytes(data[position : position + 2], "big")
+        if parts > MOST_PARTS["JPEG"]:
+            raise _too_many_parts("JPEG", f"more than {MOST_PARTS['JPEG']:,} segments")
+    if scans > MOST_JPEG_SCANS or (scans > 1 and scans * pixels > MOST_SCANNED_PIXELS):
+        raise _too_many_parts("JPEG", f"{scans} scans of {pixels:,} pixels each")
 
 
-def _first_page(data: bytes) -> Directory:
-    page = next(directories(data), None)
-    if page is None:
-        raise OSError("no directory")
-    if page.entries > MOST_TIFF_ENTRIES:
-        raise InputError(str(why_slow("TIFF", data)), EXPORT_AGAIN)
-    return page
-
-
-def _for_pillow(kind: str, data: bytes, page: Directory | None) -> bytes:
-    """The file without the parts of it that Pillow would read on opening though nobody asked."""
-    if page is not None:
-        return for_pillow(page)
-    return without_camera_data(data, outline(data)) if kind == "JPEG" else data
+def _too_many_parts(kind: str, parts: str) -> InputError:
+    return InputError(f"The {kind} picture is made of too many parts: {parts}.", EXPORT_AGAIN)
 
 
 def _explained(kind: str, error: Exception) -> InputError:
@@ -188,6 +197,8 @@ def _explained(kind: str, error: Exception) -> InputError:
     text = str(error)
     if isinstance(error, MemoryError):
         return InputError("There is not enough memory to open this picture.", "Export a smaller region.")
+    if isinstance(error, Image.DecompressionBombError):  # WebP: its decoder takes the memory before it is asked
+        return InputError(f"The picture has far too many pixels; {_LARGEST}.", "Export a smaller region.")
     if "MAX_TEXT" in text or "iCCP" in text:  # texts or colour profiles that unpack to megabytes
         return InputError("The picture carries damaged or unsafe metadata.", EXPORT_AGAIN)
     unknown_tiff_compression = kind == "TIFF" and isinstance(error.__cause__, KeyError)
@@ -201,49 +212,8 @@ def _refuse_if_too_many_pixels(width: int, height: int, slide: bool = False) -> 
         raise InputError(f"The picture has no pixels ({width} × {height}).", EXPORT_AGAIN)
     if width * height <= MAX_PIXELS and max(width, height) <= MAX_SIDE:
         return
-    what = (
-        f"The {'whole-slide image' if slide else 'picture'} has {width:,} × {height:,} pixels; "
-        f"at most {MAX_PIXELS // 10**6} million in all and {MAX_SIDE:,} per side are allowed."
-    )
+    what = f"The {'whole-slide image' if slide else 'picture'} has {width:,} × {height:,} pixels; {_LARGEST}."
     raise InputError(what, EXPORT_A_REGION if slide else "Export a smaller region or a smaller copy.")
-
-
-def _is_slide(page: Directory) -> bool:
-    """Scanners write tiled TIFFs, most of them with the maker's name in the description."""
-    return TILE_WIDTH in page.tags or b"aperio" in (page.content(_DESCRIPTION, _LONGEST_DESCRIPTION) or b"").lower()
-
-
-def _page_notes(picture: ImageFile.ImageFile, data: bytes) -> list[str]:
-    """A note when the file holds more than one page or frame; the first one stays selected."""
-    if isinstance(picture, TiffImagePlugin.TiffImageFile):
-        pages = sum(1 for _ in islice(directories(data), _MAX_PAGES_COUNTED + 1))
-        count = f"more than {_MAX_PAGES_COUNTED}" if pages > _MAX_PAGES_COUNTED else str(pages)
-        return [f"The file has {count} pages; page 1 was used."] if pages > 1 else []
-    frames = getattr(picture, "n_frames", 1)
-    return [f"The picture is animated ({frames} frames); the first one was used."] if frames > 1 else []
-
-
-def _orientation(kind: str, data: bytes, picture: ImageFile.ImageFile, page: Directory | None) -> int:
-    """1 to 8, from the bytes of the camera data; Pillow is not asked, since it would read all of them."""
-    if page is not None:
-        found = page.number(ORIENTATION_TAG, 0)
-        return found if found in range(2, 9) else orientation_of(None, page.content(_XMP, MOST_XMP_BYTES))
-    if kind == "JPEG":
-        return orientation_of(camera_data(data, outline(data)), picture.info.get("xmp"))
-    exif = picture.info.get("exif")
-    if exif is None and isinstance(text := picture.info.get("Raw profile type exif"), str):
-        exif = from_hexadecimal(text)
-    return orientation_of(exif, picture.info.get("XML:com.adobe.xmp") or picture.info.get("xmp"))
-
-
-def _colours(kind: str, data: bytes, picture: ImageFile.ImageFile, page: Directory | None) -> Colours:
-    if kind == "PNG":
-        return png_colours(data, picture.info, picture.mode)
-    if kind == "BMP":
-        return colours_of(bmp_profile(data), picture.mode)
-    if page is not None:
-        return colours_of(page.content(_PROFILE, MOST_PROFILE_BYTES + 1), picture.mode)
-    return colours_of(picture.info.get("icc_profile"), picture.mode)
 
 
 def _hush_pillow() -> None:

@@ -14,8 +14,8 @@ import numpy as np
 from PIL import Image, ImageFile, TiffImagePlugin
 
 from bag_generators.errors import InputError
-from bag_generators.reading.colour_profiles import UNUSED, Colours, lab_to_srgb
-from bag_generators.reading.tiff_layout import BITS, PHOTOMETRIC, SAMPLE_FORMAT
+from bag_generators.reading.colours import UNUSED, Colours, lab_to_srgb
+from bag_generators.reading.tiff import BITS, PHOTOMETRIC, SAMPLE_FORMAT
 
 PIXELS_A_BAND = 2**18
 """What is made of a band on its way stays in the caches of the processor."""
@@ -71,7 +71,7 @@ def to_rgb(picture: Image.Image, storage: Storage, colours: Colours) -> tuple[np
     for rows, band in _bands(picture):
         part, (lowest, highest) = _laid_on_white(band, colours)
         least, most = min(least, lowest), max(most, highest)
-        pixels[rows] = np.asarray(part)
+        pixels[rows] = part
         only_grey = only_grey and _is_grey(pixels[rows])
     if most == 0:
         raise InputError("The picture is fully transparent.", "Export it again without transparency.")
@@ -92,21 +92,15 @@ def _bands(picture: Image.Image) -> Iterator[tuple[slice, Image.Image]]:
         yield slice(top, below), picture.crop((0, top, picture.width, below))
 
 
-def _laid_on_white(part: Image.Image, colours: Colours) -> tuple[Image.Image | np.ndarray, tuple[int, int]]:
+def _laid_on_white(part: Image.Image, colours: Colours) -> tuple[np.ndarray, tuple[int, int]]:
     """A band in sRGB, and its least and most opacity; paper-white shows through, hidden colours never do."""
     if not part.has_transparency_data:
-        if not colours.inks:
-            part = part if part.mode == "RGB" else _in_rgb(part)
-        if colours.quick:
-            return colours.quick(np.asarray(part)), (255, 255)
-        return (colours.convert(part) if colours.convert else part), (255, 255)
-    part = (part.convert("LA") if part.mode == "La" else part).convert("RGBA")
-    if colours.convert and not colours.quick:
-        part = colours.convert(part)
-    values = np.asarray(part)
+        pixels = np.asarray(colours.from_inks(part) if colours.from_inks else _in_rgb(part))
+        return (colours.convert(pixels) if colours.convert else pixels), (255, 255)
+    values = np.asarray((part.convert("LA") if part.mode == "La" else part).convert("RGBA"))
     pixels, opacity = cv2.cvtColor(values, cv2.COLOR_RGBA2RGB), cv2.extractChannel(values, 3)
-    if colours.quick:
-        pixels = colours.quick(pixels)
+    if colours.convert:
+        pixels = colours.convert(pixels)
     lowest, highest = int(opacity.min()), int(opacity.max())
     return (on_white(pixels, opacity) if lowest < 255 else pixels), (lowest, highest)
 

@@ -8,32 +8,24 @@ from __future__ import annotations
 
 import math
 import re
-import struct
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from bag_generators.reading.jpeg_segments import outline
-from bag_generators.reading.png_chunks import chunks
-from bag_generators.reading.tiff_pages import Directory
+from PIL import ImageFile
+
+from bag_generators.reading.tiff import DESCRIPTION
 
 SMALLEST, LARGEST = 0.05, 5.0
 """µm per pixel: an oil objective on a fine camera, a scan for an overview. 300 dpi would be 85."""
-MOST_DESCRIPTION_BYTES = 2**16
+MOST_DESCRIPTION = 2**16
 
 _MICRONS_PER_INCH = 25_400.0
-_X_RESOLUTION, _Y_RESOLUTION, _UNIT, _DESCRIPTION = 282, 283, 296, 270
-_RATIONAL = 5
-_SIZE_IN_OME = re.compile(rb'PhysicalSize([XY])(Unit)?\s*=\s*"([^"<>]{1,24})"')
-_APERIO = re.compile(rb"\bMPP\s*=\s*([0-9.]{1,12})")
-_IMAGEJ_UNIT = re.compile(rb"^unit=(.{1,12})$", re.MULTILINE)
-_MICRON = {b"\xc2\xb5m", b"\xce\xbcm", b"\xb5m", b"&#181;m", b"&#xb5;m", b"&micro;m", b"\\u00b5m"}
-_MICRONS = dict.fromkeys({*_MICRON, b"um", b"micron", b"microns", b"micrometer"}, 1.0) | {
-    b"nm": 1e-3,
-    b"mm": 1e3,
-    b"cm": 1e4,
-    b"m": 1e6,
-    b"inch": _MICRONS_PER_INCH,
-}
+_X_RESOLUTION, _Y_RESOLUTION, _UNIT = 282, 283, 296
+_SIZE_IN_OME = re.compile(r'PhysicalSize([XY])(Unit)?\s*=\s*"([^"<>]{1,24})"')
+_APERIO = re.compile(r"\bMPP\s*=\s*([0-9.]{1,12})")
+_IMAGEJ_UNIT = re.compile(r"^unit=(.{1,12})$", re.MULTILINE)
+_MICRON = {"µm", "\u03bcm", "&#181;m", "&#xb5;m", "&micro;m", "\\u00b5m", "um", "micron", "microns", "micrometer"}
+_MICRONS = dict.fromkeys(_MICRON, 1.0) | {"nm": 1e-3, "mm": 1e3, "cm": 1e4, "m": 1e6, "inch": _MICRONS_PER_INCH}
 
 
 class Scale(NamedTuple):
@@ -43,78 +35,53 @@ class Scale(NamedTuple):
     source: str = ""
 
 
-def scale_of(kind: str, data: bytes, page: Directory | None) -> Scale:
-    """The first plausible scale of a file whose parts have been counted already; `page` is the first of a TIFF."""
-    if page is not None:
-        said = _in_tiff(page)
-    elif kind == "PNG":
-        said = _in_png(data)
-    else:
-        said = _in_jpeg(data) if kind == "JPEG" else iter(())
-    for source, across, down in said:
+def scale_of(picture: ImageFile.ImageFile) -> Scale:
+    """The first plausible scale of an opened file."""
+    for source, across, down in _said(picture):
         if math.isclose(across, down, rel_tol=0.01) and SMALLEST <= across <= LARGEST:
             return Scale(across, source)
     return Scale()
 
 
-def _in_tiff(page: Directory) -> Iterator[tuple[str, float, float]]:
-    description = page.content(_DESCRIPTION, MOST_DESCRIPTION_BYTES) or b""
-    sizes = {match[1] + (match[2] or b""): match[3] for match in _SIZE_IN_OME.finditer(_pixels_element(description))}
-    across, down = (_number(sizes.get(axis)) * _microns(sizes.get(axis + b"Unit", b"um")) for axis in (b"X", b"Y"))
+def _said(picture: ImageFile.ImageFile) -> Iterator[tuple[str, float, float]]:
+    if picture.format == "TIFF":
+        yield from _in_tiff(getattr(picture, "tag_v2", {}))
+    elif picture.format == "PNG" and all(dpi := picture.info.get("dpi", (0, 0))):
+        yield "PNG resolution (pHYs)", _MICRONS_PER_INCH / dpi[0], _MICRONS_PER_INCH / dpi[1]
+    elif picture.format == "JPEG" and all(density := picture.info.get("jfif_density", (0, 0))):
+        length = {1: _MICRONS_PER_INCH, 2: 1e4}.get(picture.info.get("jfif_unit", 0), math.nan)
+        yield "JPEG density (JFIF)", length / density[0], length / density[1]
+
+
+def _in_tiff(tags: Any) -> Iterator[tuple[str, float, float]]:
+    description = _text(tags.get(DESCRIPTION, ""))[:MOST_DESCRIPTION]
+    start = description.find("Pixels ")
+    pixels = description[start : description.find(">", start)] if start >= 0 else ""
+    sizes = {match[1] + (match[2] or ""): match[3] for match in _SIZE_IN_OME.finditer(pixels)}
+    across, down = (_number(sizes.get(axis)) * _microns(sizes.get(axis + "Unit", "um")) for axis in "XY")
     yield "OME description", across, down
     if (match := _APERIO.search(description)) is not None:
         yield "scanner's description", _number(match[1]), _number(match[1])
-    across, down = (_rational(page, tag) for tag in (_X_RESOLUTION, _Y_RESOLUTION))
+    across, down = (_number(tags.get(tag)) for tag in (_X_RESOLUTION, _Y_RESOLUTION))
     if across > 0 and down > 0:
-        if description.startswith(b"ImageJ=") and (unit := _IMAGEJ_UNIT.search(description)) is not None:
+        if description.startswith("ImageJ=") and (unit := _IMAGEJ_UNIT.search(description)) is not None:
             yield "ImageJ description", _microns(unit[1]) / across, _microns(unit[1]) / down
-        length = {2: _MICRONS_PER_INCH, 3: 1e4}.get(page.number(_UNIT, 2), math.nan)
+        length = {2: _MICRONS_PER_INCH, 3: 1e4}.get(tags.get(_UNIT, 2), math.nan)
         yield "TIFF resolution", length / across, length / down
 
 
-def _pixels_element(description: bytes) -> bytes:
-    """The first opening tag that says how the pixels of an OME file lie."""
-    start = description.find(b"Pixels ")
-    return description[start : description.find(b">", start)] if start >= 0 else b""
+def _text(value: object) -> str:
+    """A description as UTF-8, where it is; Pillow takes it for Latin letters."""
+    content = value.encode("latin-1", "replace") if isinstance(value, str) else value
+    return content.decode("utf-8", "replace") if isinstance(content, bytes) else ""
 
 
-def _rational(page: Directory, tag: int) -> float:
-    entry = page.tags.get(tag)
-    content = page.content(tag, 8) if entry is not None and entry.kind == _RATIONAL else None
-    if content is None or len(content) < 8:
-        return math.nan
-    over, under = struct.unpack(page.order + "II", content)
-    return over / under if under else math.nan
-
-
-def _in_png(data: bytes) -> Iterator[tuple[str, float, float]]:
-    for chunk in chunks(data):
-        if chunk.name == b"IDAT":
-            return
-        if chunk.name == b"pHYs" and chunk.end - chunk.start == 9:
-            across, down, unit = struct.unpack_from(">IIB", data, chunk.start)
-            if unit == 1 and across and down:
-                yield "PNG resolution (pHYs)", 1e6 / across, 1e6 / down
-            return
-
-
-def _in_jpeg(data: bytes) -> Iterator[tuple[str, float, float]]:
-    for segment in outline(data).header:
-        if segment.marker == 0xE0 and data.startswith(b"JFIF\0", segment.start + 2) and segment.end <= len(data):
-            if segment.end - segment.start >= 14:
-                unit, across, down = struct.unpack_from(">BHH", data, segment.start + 9)
-                length = {1: _MICRONS_PER_INCH, 2: 1e4}.get(unit)
-                if length is not None and across and down:
-                    yield "JPEG density (JFIF)", length / across, length / down
-            return
-
-
-def _number(text: bytes | None) -> float:
+def _number(value: Any) -> float:
     try:
-        return float(text or b"nan")
-    except ValueError:
+        return float(value)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         return math.nan
 
 
-def _microns(unit: bytes) -> float:
+def _microns(unit: str) -> float:
     return _MICRONS.get(unit.strip().lower(), math.nan)

@@ -24,7 +24,7 @@ FILES = {
     "cut-in-the-header.png": (lambda: encoded("PNG")[:20], _DAMAGED),
     "without-its-end.png": (lambda: encoded("PNG")[:-12], _DAMAGED),
     "one-flipped-byte.png": (lambda: flipped(encoded("PNG"), 0.5), _DAMAGED),
-    "signature-and-noise.png": (lambda: encoded("PNG")[:8] + bytes(range(1, 250)), "pixels; at most 40 million"),
+    "signature-and-noise.png": (lambda: encoded("PNG")[:8] + bytes(range(1, 250)), _DAMAGED),
     "signature-and-nothing.jpg": (lambda: b"\xff\xd8\xff\xe0" + bytes(200), _DAMAGED),
     "no-pixels-at-all.png": (lambda: png_claiming(64, 64), _DAMAGED),
     "unknown-colour-type.png": (lambda: png_claiming(64, 64, bytes(64 * 65), colour_type=5), _DAMAGED),

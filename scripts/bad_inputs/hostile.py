@@ -26,6 +26,7 @@ from scripts.bad_inputs.encodings import (
 )
 
 _LARGEST = "at most 40 million in all and 20,000 per side"
+_DAMAGED = "incomplete or damaged"
 _PARTS = "made of too many parts"
 _METADATA = "damaged or unsafe metadata"
 _APERIO = "Aperio Image Library v11.2.1\n46000x32914 [0,100 46000x32893] (256x256) JPEG/RGB Q=70"
@@ -50,9 +51,9 @@ FILES = {
     "largest-claim.png": (lambda: png_claiming(2**31 - 1, 2**31 - 1), "2,147,483,647 × 2,147,483,647"),
     "largest-claim.jpg": (lambda: jpeg_claiming(65_000, 65_000), f"65,000 × 65,000 pixels; {_LARGEST}"),
     "largest-claim.bmp": (lambda: bmp_claiming(2**31 - 1, 2**31 - 1), "2,147,483,647 × 2,147,483,647"),
-    "largest-claim-extended.webp": (lambda: webp_claiming(b"VP8X"), "16,777,216 × 16,777,216"),
-    "largest-claim-lossless.webp": (lambda: webp_claiming(b"VP8L"), "16,384 × 16,384"),
-    "largest-claim-lossy.webp": (lambda: webp_claiming(b"VP8 "), "16,383 × 16,383"),
+    "largest-claim-extended.webp": (lambda: webp_claiming(b"VP8X"), f"far too many pixels; {_LARGEST}"),
+    "largest-claim-lossless.webp": (lambda: webp_claiming(b"VP8L"), f"far too many pixels; {_LARGEST}"),
+    "largest-claim-lossy.webp": (lambda: webp_claiming(b"VP8 "), f"far too many pixels; {_LARGEST}"),
     "largest-claim.tif": (lambda: tiff_with({256: 60_000, 257: 60_000}), f"60,000 × 60,000 pixels; {_LARGEST}"),
     "huge-tiles.tif": (
         lambda: tiff_with({322: 16_000, 323: 16_000}, tiff(np.zeros((64, 64, 3), np.uint8), tile=(64, 64))),
@@ -61,8 +62,8 @@ FILES = {
     "packed-bomb.tif": (lambda: tiff(np.zeros((7000, 7000), np.uint8), compression="zlib"), "7,000 × 7,000 pixels"),
     "whole-slide.svs.tif": (_slide, "QuPath: File → Export images"),
     "thin-beyond-the-limit.png": (lambda: png_claiming(1, 20_001), "1 × 20,001 pixels"),
-    "no-pixels.png": (lambda: png_claiming(0, 0), "has no pixels (0 × 0)"),
-    "no-height.png": (lambda: png_claiming(5, 0), "has no pixels (5 × 0)"),
+    "no-pixels.png": (lambda: png_claiming(0, 0), _DAMAGED),
+    "no-height.png": (lambda: png_claiming(5, 0), _DAMAGED),
     "one-byte-too-many.png": (lambda: encoded("PNG").ljust(MAX_BYTES + 1, b"\0"), "more than the 50 MB allowed"),
     "slide-too-large.tif": (lambda: encoded("TIFF").ljust(MAX_BYTES + 1, b"\0"), "it may be a whole-slide image"),
     "endless-chunks.png": (lambda: with_chunk(encoded("PNG"), b"teSt", b"", 50_001), _PARTS),
@@ -70,8 +71,8 @@ FILES = {
     "endless-filling.jpg": (lambda: jpeg_with(b"\xff", 30_000), _PARTS),
     "endless-scans.jpg": (lambda: jpeg_of_scans(501), _PARTS),
     "endless-strips.tif": (lambda: tiff_of_strips(100_001), _PARTS),
-    "endless-tags.tif": (lambda: tiff_of_tags(4_097), _PARTS),
-    "slow-run-lengths.bmp": (lambda: bmp_claiming(20_000, 2_000, compression=1), _PARTS),
+    "endless-tags.tif": (lambda: tiff_of_tags(4_097), _DAMAGED),
+    "slow-run-lengths.bmp": (lambda: bmp_claiming(20_000, 2_000, compression=1), _DAMAGED),
     "text-of-20-megabytes.png": (lambda: _text_of_20_megabytes(international=False), _METADATA),
     "international-text-of-20-megabytes.png": (lambda: _text_of_20_megabytes(international=True), _METADATA),
     "profile-of-20-megabytes.png": (

@@ -9,15 +9,35 @@ from functools import partial
 import numpy as np
 from PIL import Image, ImageCms
 
-from bag_generators.reading.matrix_profiles import D65, P3_PRIMARIES, SRGB_PRIMARIES, matrix_profile
 from scripts.bad_inputs.encodings import chunk, encoded, tiff, tiff_with_entries, tissue, with_chunk
 
 _TURNED = "turned upright"
 _CONVERTED = "converted to sRGB from the colour profile"
+_NO_PROFILE = "describes its colours without a colour profile"
 _UNUSED = "profile in the file can't be used"
-PROPHOTO = matrix_profile((0.3457, 0.3585), ((0.7347, 0.2653), (0.1596, 0.8404), (0.0366, 0.0001)), 1.8)
-DISPLAY_P3 = matrix_profile(D65, P3_PRIMARIES, None)
 MEGABYTE = 2**20
+_D50 = (63191, 65536, 54081)  # XYZ, as all numbers of a profile in 65,536ths
+_SRGB_CURVE = (157286, 62119, 3417, 5072, 2651)
+D65 = (0.3127, 0.3290)
+SRGB_PRIMARIES = ((0.64, 0.33), (0.30, 0.60), (0.15, 0.06))
+P3_PRIMARIES = ((0.680, 0.320), (0.265, 0.690), (0.150, 0.060))
+
+
+def matrix_profile(columns: tuple[tuple[int, ...], ...], *curve: int) -> bytes:
+    """A small ICC profile (version 4): XYZ of red, green and blue, and a curve of one number (gamma) or as sRGB's."""
+    tone = b"para" + bytes(4) + struct.pack(f">HH{len(curve)}i", 3 if len(curve) > 1 else 0, 0, *curve)
+    points = [b"XYZ " + bytes(4) + struct.pack(">3i", *values) for values in (_D50, *columns)]
+    contents = [points[0], tone, tone, tone, *points[1:]]
+    table, offset = struct.pack(">I", len(contents)), 132 + 12 * len(contents)
+    for name, content in zip((b"wtpt", b"rTRC", b"gTRC", b"bTRC", b"rXYZ", b"gXYZ", b"bXYZ"), contents, strict=True):
+        table, offset = table + struct.pack(">4sII", name, offset, len(content)), offset + len(content)
+    head = struct.pack(">I4xI4s4s4s12x4s28x3i", offset, 0x04300000, b"mntr", b"RGB ", b"XYZ ", b"acsp", *_D50)
+    return head.ljust(128, b"\0") + table + b"".join(contents)
+
+
+PROPHOTO = matrix_profile(((52278, 18877, 0), (8857, 46653, 0), (2056, 6, 54081)), 117965)
+DISPLAY_P3 = matrix_profile(((33758, 15806, -69), (19134, 45366, 2745), (10299, 4364, 51405)), *_SRGB_CURVE)
+SRGB = matrix_profile(((28576, 14580, 913), (25238, 46983, 6363), (9378, 3973, 46805)), *_SRGB_CURVE)
 
 
 def exif_bomb(megabytes: int, orientation: int = 6) -> bytes:
@@ -161,13 +181,13 @@ NOTED = {
         lambda: encoded("TIFF", tissue().convert("CMYK"), icc_profile=ink_profile()),
         _CONVERTED,
     ),
-    "linear-light.png": (lambda: _saying(b"gAMA", _points(1.0)), _CONVERTED),
-    "other-primaries.png": (lambda: _saying(b"cHRM", _P3_POINTS), _CONVERTED),
-    "coded-display-p3.png": (lambda: _saying(b"cICP", bytes([12, 13, 0, 1])), _CONVERTED),
-    "coded-high-dynamic-range.png": (lambda: _saying(b"cICP", bytes([9, 16, 0, 1])), _UNUSED),
-    "gamma-of-zero.png": (lambda: _saying(b"gAMA", bytes(4)), _UNUSED),
-    "primaries-on-one-point.png": (lambda: _saying(b"cHRM", _points(*[0.3] * 8)), _UNUSED),
-    "primaries-of-nothing.png": (lambda: _saying(b"cHRM", bytes(32)), _UNUSED),
+    "linear-light.png": (lambda: _saying(b"gAMA", _points(1.0)), _NO_PROFILE),
+    "other-primaries.png": (lambda: _saying(b"cHRM", _P3_POINTS), _NO_PROFILE),
+    "coded-display-p3.png": (lambda: _saying(b"cICP", bytes([12, 13, 0, 1])), _NO_PROFILE),
+    "coded-high-dynamic-range.png": (lambda: _saying(b"cICP", bytes([9, 16, 0, 1])), _NO_PROFILE),
+    "gamma-of-zero.png": (lambda: _saying(b"gAMA", bytes(4)), _NO_PROFILE),
+    "primaries-on-one-point.png": (lambda: _saying(b"cHRM", _points(*[0.3] * 8)), _NO_PROFILE),
+    "primaries-of-nothing.png": (lambda: _saying(b"cHRM", bytes(32)), _NO_PROFILE),
     "profile-of-5-megabytes.jpg": (
         lambda: encoded("JPEG", icc_profile=DISPLAY_P3.ljust(5 * MEGABYTE, b"\0")),
         _UNUSED,

@@ -75,10 +75,8 @@ def test_security_document_repeats_the_limits():
     assert f"({million} million pixels, {formats.MAX_SIDE:,} per side, {megabytes} MB)" in SECURITY
     assert f"{formats.MOST_VISIT_BYTES // 2**20} MB of uploads per visit" in SECURITY
     assert f"a picture of {million} million pixels" in SECURITY
-    unpacked = {kind: most // 10**6 for kind, most in formats.MAX_UNPACKED_BYTES.items()}
-    assert f"a PNG may unpack to {unpacked['PNG']} MB, a TIFF to {unpacked['TIFF']} MB" in SECURITY
-    assert f"WebP {formats.MAX_WEBP_PIXELS // 10**6} million" in SECURITY
-    assert f"profiles of tables {formats.MAX_TABLE_PIXELS // 10**6} million" in SECURITY
+    limits = f"at most {formats.MOST_READER_BYTES // 2**30} GB more and {formats.MOST_PICTURE_SECONDS:.0f} s"
+    assert f"every upload is read in a process of its own, {limits}" in SECURITY
     assert f"{NUMBERS_IN_WORDS[len(FORMATS)]} readers are allowed" in SECURITY
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from bag_generators import GENERATORS, InputError, generate, load
 from bag_generators.tissue.quality import measure
+from bag_generators.uploads import read_upload
 from scripts import make_bad_inputs
 from scripts.bad_inputs.table import INPUTS, BadInput, Outcome
 
@@ -15,22 +16,28 @@ def of(*outcomes: Outcome) -> list[BadInput]:
 
 @pytest.mark.parametrize("row", of(Outcome.REFUSED), ids=lambda row: row.name)
 def test_refused_with_a_sentence(row, recwarn, capsys):
-    with pytest.raises(InputError) as refusal:
-        load(row.make())
-    assert row.says in str(refusal.value)
-    assert str(refusal.value).isprintable()
-    assert refusal.value.what.endswith(".")
-    assert refusal.value.fix.endswith(".")
+    """By the loader and, with the same sentence, by the process that reads uploads."""
+    data = row.make()
+    for read in (load, read_upload):
+        with pytest.raises(InputError) as refusal:
+            read(data)
+        assert row.says in str(refusal.value)
+        assert str(refusal.value).isprintable()
+        assert refusal.value.what.endswith(".")
+        assert refusal.value.fix.endswith(".")
     assert not recwarn.list
     assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("row", of(Outcome.NOTED, Outcome.TAKEN), ids=lambda row: row.name)
 def test_opened_and_told_what_was_converted(row):
-    image = load(row.make())
+    data = row.make()
+    image, uploaded = load(data), read_upload(data)
     assert row.says in " ".join(image.notes)
     assert bool(image.notes) == bool(row.says)
     assert (image.height, image.width) == (224, 224)
+    assert np.array_equal(image.pixels, uploaded.pixels)
+    assert image.notes == uploaded.notes
 
 
 @pytest.mark.parametrize("row", of(Outcome.UNFIT), ids=lambda row: row.name)

@@ -5,11 +5,11 @@ import io
 import cv2
 import numpy as np
 import pytest
-import tifffile
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from bag_generators.errors import InputError
 from bag_generators.image import load
+from scripts.bad_inputs.encodings import tiff, with_chunk
 
 COLOURS = np.random.default_rng(2).integers(0, 256, (40, 64, 3), dtype=np.uint8)
 RAMP = np.linspace(0, 255, 64, dtype=np.uint8)[None].repeat(40, axis=0)
@@ -19,12 +19,6 @@ NO_COLOUR = "The picture has no colour, only grey values; a result for stained t
 def encoded(format_, image, **options):
     file = io.BytesIO()
     image.save(file, format_, **options)
-    return file.getvalue()
-
-
-def tiff(values, **options):
-    file = io.BytesIO()
-    tifffile.imwrite(file, values, **options)
     return file.getvalue()
 
 
@@ -65,6 +59,26 @@ def test_a_turned_jpeg_comes_upright():
     image = load(encoded("JPEG", Image.fromarray(COLOURS), exif=exif))
     plain = load(encoded("JPEG", Image.fromarray(COLOURS)))
     assert np.array_equal(image.pixels, np.rot90(plain.pixels, -1))
+
+
+@pytest.mark.parametrize("say", [{"xmp": b'<x tiff:Orientation="6"/>'}, {"text": True}], ids=["XMP", "text"])
+def test_the_orientation_may_stand_in_other_places(say):
+    info = PngImagePlugin.PngInfo()
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    if "xmp" in say:
+        info.add_itxt("XML:com.adobe.xmp", say["xmp"].decode())
+    else:
+        info.add_text("Raw profile type exif", "\nexif\n      30\n" + exif.tobytes().hex())
+    image = load(encoded("PNG", Image.fromarray(COLOURS), pnginfo=info))
+    assert np.array_equal(image.pixels, UPRIGHT[6](COLOURS))
+
+
+@pytest.mark.parametrize("exif", [b"", b"II", b"Exif\0\0", b"garbage, not camera data", b"II*\0\xff\xff\xff\xff"])
+def test_camera_data_that_can_not_be_read_say_nothing(exif):
+    image = load(with_chunk(encoded("PNG", Image.fromarray(COLOURS)), b"eXIf", exif))
+    assert np.array_equal(image.pixels, COLOURS)
+    assert image.notes == ()
 
 
 @pytest.mark.parametrize("orientation", [0, 1, 9, 65535])

@@ -11,8 +11,7 @@ from PIL import Image
 
 from bag_generators.errors import InputError
 from bag_generators.image import load
-from bag_generators.reading import tiff_layout
-from bag_generators.reading.tiff_pages import directories
+from bag_generators.reading import tiff
 from tests.bag_generators.reading.tiff_writer import (
     BLACK_IS_ZERO,
     CMYK,
@@ -132,10 +131,9 @@ def test_the_writer_is_right_about_what_only_opencv_can_check(compression, bits)
 
 
 @pytest.mark.parametrize("order", "<>")
-@pytest.mark.parametrize("bits", [16, 32])
-def test_planes_of_wide_colours_without_compression_are_refused(bits, order):
-    data = written(drawn(bits, 1, 3), Layout(bits, planes=True, order=order))
-    with pytest.raises(InputError, match=rf"separate planes of {bits} bits\. Export it as an 8-bit PNG"):
+def test_planes_of_wide_colours_without_compression_are_refused(order):
+    data = written(drawn(16, 1, 3), Layout(16, planes=True, order=order))
+    with pytest.raises(InputError, match=r"separate planes of 16 bits\. Export it as an 8-bit PNG"):
         load(data)
 
 
@@ -245,28 +243,13 @@ def test_12_bits_are_called_so():
     assert load(written(drawn(12, 1, 1), Layout(12, BLACK_IS_ZERO))).notes[0].startswith("12-bit grey values")
 
 
-def test_only_needed_tags_reach_pillow_and_of_two_the_first(monkeypatch):
+def test_further_tags_do_no_harm():
     values = drawn(8, 1, 3)
     data = written(values, Layout(), {270: (65,) * 400, 274: (1,), 34665: (8,), 40000: (7,) * 3000})
-    page = next(directories(tiff_layout.for_pillow(next(directories(data)))))
-    assert sorted(page.tags) == [256, 257, 258, 259, 262, 273, 277, 278, 279, 284, 339]
     assert np.array_equal(load(data).pixels, values)
 
 
-def test_one_compressed_piece_of_all_pixels_is_refused_where_it_would_not_fit(monkeypatch):
-    data = written(drawn(8, 1, 3), Layout(compression=DEFLATE, rows=HEIGHT))
-    load(data)
-    monkeypatch.setattr(tiff_layout, "MOST_PIECE_BYTES", HEIGHT * WIDTH * 3 - 1)
-    with pytest.raises(InputError, match="one compressed piece"):
-        load(data)
-
-
 def test_strips_that_share_their_bytes_are_counted_each(monkeypatch):
-    monkeypatch.setattr(tiff_layout, "MOST_STRIP_BYTES", HEIGHT * WIDTH * 3 - 1)
-    with pytest.raises(InputError, match="strips or tiles of more than 0 MB together"):
+    monkeypatch.setattr(tiff, "MOST_STRIP_BYTES", HEIGHT * WIDTH * 3 - 1)
+    with pytest.raises(InputError, match="too many parts: 3 strips or tiles of 0 MB together"):
         load(written(drawn(8, 1, 3), Layout()))
-
-
-def test_endless_values_of_a_needed_tag_are_refused():
-    with pytest.raises(InputError, match="too many values of the tag 258"):
-        load(written(drawn(8, 1, 3), Layout(), {258: (8,) * 65}))

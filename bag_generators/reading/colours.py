@@ -16,10 +16,6 @@ import cv2
 import numpy as np
 from PIL import Image, ImageCms
 
-from bag_generators.reading.matrix_colours import MatrixColours
-from bag_generators.reading.matrix_profiles import D65, P3_PRIMARIES, SRGB_PRIMARIES, matrix_profile
-from bag_generators.reading.png_chunks import chunks
-
 MOST_PROFILE_BYTES = 4 * 2**20
 MOST_PROFILE_TAGS = 100
 SMALLEST_CHANGE = 2
@@ -27,32 +23,25 @@ SMALLEST_CHANGE = 2
 
 CONVERTED = "The colours were converted to sRGB from the colour profile in the file."
 UNUSED = "The colour profile in the file can't be used; the colours were taken for sRGB."
-
-Convert = Callable[[Image.Image], Image.Image]
-"""From a part of the picture in RGB, RGBA or (with a profile of printing colours) CMYK to RGB or RGBA in sRGB."""
+NO_PROFILE = "The file describes its colours without a colour profile; they were taken for sRGB."
 
 _GRID = 17
 _SAME_GAMMA, _SAME_POINT = 0.05, 0.005  # what other readers of PNG take for sRGB
+_SRGB_POINTS = (0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06)  # white, red, green, blue
+_SRGB_CODE = bytes([1, 13])  # numbers of the standard H.273
 # Two kinds of tag that can point many times to the same megabytes, each of which would be unpacked.
 _ENDLESS_KINDS = (b"mpet", b"ncl2")
-_P3, _BT709, _SRGB_CURVE = 12, 1, 13  # numbers of the standard H.273
 
 
 @dataclass(frozen=True)
 class Colours:
     """How to get to sRGB (both ways None: it is sRGB already), and what to say about it."""
 
-    convert: Convert | None = None
+    convert: Callable[[np.ndarray], np.ndarray] | None = None
+    """For (H, W, 3) uint8 pixels."""
+    from_inks: Callable[[Image.Image], Image.Image] | None = None
+    """For a part of the picture in CMYK."""
     note: str | None = None
-    inks: bool = False
-    """The conversion starts from CMYK."""
-    quick: Callable[[np.ndarray], np.ndarray] | None = None
-    """The same for (H, W, 3) uint8 pixels in a fraction of the time, where the profile is simple enough."""
-
-    @property
-    def slow(self) -> bool:
-        """Whether the colour library has to look up every pixel."""
-        return self.convert is not None and self.quick is None
 
 
 def colours_of(profile: bytes | None, mode: str) -> Colours:
@@ -65,28 +54,16 @@ def colours_of(profile: bytes | None, mode: str) -> Colours:
         return Colours(note=UNUSED)
 
 
-def png_colours(data: bytes, info: dict[Any, Any], mode: str) -> Colours:
-    """For a PNG, which may say it in four ways; the first of them counts."""
-    coded = next((data[chunk.start : chunk.end] for chunk in chunks(data) if chunk.name == b"cICP"), None)
-    if coded is not None:
-        return _coded_colours(coded, mode)
+def png_colours(coded: bytes, info: dict[Any, Any], mode: str) -> Colours:
+    """For a PNG, which may also say it by a code (cICP), gamma or primaries; these are not converted but said."""
     if "icc_profile" in info:
         return colours_of(info["icc_profile"] or b"", mode)
-    if "srgb" in info or not info.keys() & {"gamma", "chromaticity"}:
-        return Colours()
-    gamma, points = float(info.get("gamma", 1 / 2.2)), info.get("chromaticity")
-    if not 0.1 <= gamma <= 10:
-        return Colours(note=UNUSED)
-    white, *primaries = list(zip(points[::2], points[1::2], strict=True)) if points else (D65, *SRGB_PRIMARIES)
-    own, known = np.array([white, *primaries]), np.array([D65, *SRGB_PRIMARIES])
-    usual = abs(gamma * 2.2 - 1) < _SAME_GAMMA
-    if usual and np.abs(own - known).max() < _SAME_POINT:
-        return Colours()
-    try:
-        red, green, blue = primaries
-        return colours_of(matrix_profile(white, (red, green, blue), None if usual else 1 / gamma), mode)
-    except ValueError:
-        return Colours(note=UNUSED)
+    if coded:
+        usual = coded.startswith(_SRGB_CODE)
+    else:
+        points = np.abs(np.subtract(info.get("chromaticity", _SRGB_POINTS), _SRGB_POINTS))
+        usual = abs(info.get("gamma", 1 / 2.2) * 2.2 - 1) < _SAME_GAMMA and points.max() < _SAME_POINT
+    return Colours(note=None if usual or ("srgb" in info and not coded) else NO_PROFILE)
 
 
 @cache
@@ -104,38 +81,23 @@ def bmp_profile(data: bytes) -> bytes | None:
     return data[14 + start : 14 + start + size]
 
 
-def _coded_colours(content: bytes, mode: str) -> Colours:
-    primaries = {_BT709: SRGB_PRIMARIES, _P3: P3_PRIMARIES}.get(content[0]) if len(content) == 4 else None
-    if primaries is None or content[1] != _SRGB_CURVE:
-        return Colours(note=UNUSED)
-    return colours_of(matrix_profile(D65, primaries, None), mode)
-
-
 def _colours(content: bytes, mode: str) -> Colours:
     _check(content)
     profile = ImageCms.ImageCmsProfile(io.BytesIO(content))
     space = profile.profile.xcolor_space.strip()
     if space == "RGB" and mode not in ("CMYK", "LAB"):
-        whole, transparent = _transform(profile, "RGB", "RGB"), _transform(profile, "RGBA", "RGBA")
+        transform = _transform(profile, "RGB")
         spread = _spread_colours()
-        converted = np.asarray(whole.apply(Image.fromarray(spread)))
-        if _largest_difference(converted, spread) <= SMALLEST_CHANGE:
-            return Colours()
-        simple = MatrixColours.read(content)
-        agrees = simple is not None and _largest_difference(simple.to_srgb(spread), converted) <= 1
-        return Colours(
-            lambda part: (transparent if part.mode == "RGBA" else whole).apply(part),
-            CONVERTED,
-            quick=simple.to_srgb if simple is not None and agrees else None,
-        )
+        convert = lambda pixels: np.asarray(transform.apply(Image.fromarray(pixels)))  # noqa: E731
+        changes = _largest_difference(convert(spread), spread) > SMALLEST_CHANGE
+        return Colours(convert, note=CONVERTED) if changes else Colours()
     if space == "GRAY" and mode in ("1", "L", "LA", "La"):
         ramp = Image.frombytes("L", (256, 1), bytes(range(256)))
-        table = np.asarray(_transform(profile, "L", "RGB").apply(ramp).getchannel("G"))
-        if _largest_difference(table, np.arange(256)) <= SMALLEST_CHANGE:
-            return Colours()
-        return Colours(note=CONVERTED, quick=lambda pixels: np.asarray(cv2.LUT(pixels, table)))
+        table = np.asarray(_transform(profile, "L").apply(ramp).getchannel("G"))
+        changes = _largest_difference(table, np.arange(256)) > SMALLEST_CHANGE
+        return Colours(lambda pixels: np.asarray(cv2.LUT(pixels, table)), note=CONVERTED) if changes else Colours()
     if space == "CMYK" and mode == "CMYK":
-        return Colours(_transform(profile, "CMYK", "RGB").apply, CONVERTED, inks=True)
+        return Colours(from_inks=_transform(profile, "CMYK").apply, note=CONVERTED)
     return Colours(note=UNUSED)
 
 
@@ -152,15 +114,9 @@ def _check(content: bytes) -> None:
             raise ValueError("a kind of tag that is not read")
 
 
-def _transform(profile: ImageCms.ImageCmsProfile, before: str, after: str) -> ImageCms.ImageCmsTransform:
-    return ImageCms.buildTransform(
-        profile,
-        ImageCms.createProfile("sRGB"),
-        before,
-        after,
-        ImageCms.Intent.RELATIVE_COLORIMETRIC,
-        ImageCms.Flags.BLACKPOINTCOMPENSATION,
-    )
+def _transform(profile: ImageCms.ImageCmsProfile, before: str) -> ImageCms.ImageCmsTransform:
+    intent, flags = ImageCms.Intent.RELATIVE_COLORIMETRIC, ImageCms.Flags.BLACKPOINTCOMPENSATION
+    return ImageCms.buildTransform(profile, ImageCms.createProfile("sRGB"), before, "RGB", intent, flags)
 
 
 def _spread_colours() -> np.ndarray:
