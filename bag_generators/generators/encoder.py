@@ -6,12 +6,10 @@ What it learned from and who owns it is on its card, `assets/encoder/efficientne
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise, product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cv2
@@ -212,7 +210,13 @@ def shipped_encoder() -> Encoder:
 
 @lru_cache(maxsize=2)
 def _on_device(device: str) -> Encoder:
-    return read_encoder(assets("encoder", f"{ENCODER}.safetensors"), device)
+    """From its file and the card beside it; that it is the one a model learned with, the model's card says."""
+    path, called = assets("encoder", f"{ENCODER}.safetensors"), f"The encoder's card “{ENCODER}.json”"
+    card = validated(EncoderCard, read_json(path.with_suffix(".json"), called, _RESTORE), called, _RESTORE)
+    try:
+        return Encoder(read_tensors(path, KEY, path.name)[0], card, device)
+    except ForeignFileError:
+        raise InputError(f"“{path.name}” is not an encoder.", _RESTORE) from None
 
 
 def encoder_device() -> str:
@@ -231,17 +235,3 @@ def _resolved(wish: str) -> str:
         usable = ", ".join(kind for kind, found in there.items() if found)
         raise InputError(f"This computer has no device {wish!r} to encode pictures on.", f"Choose auto or {usable}.")
     return wish
-
-
-def read_encoder(path: Path, device: str = "cpu") -> Encoder:
-    """An encoder from its safetensors file and the card beside it; damaged and swapped files are refused."""
-    called = f"The encoder's card “{path.stem}.json”"
-    card = validated(EncoderCard, read_json(path.with_suffix(".json"), called, _RESTORE), called, _RESTORE)
-    try:
-        arrays, _ = read_tensors(path, KEY, path.name)
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    except ForeignFileError:
-        raise InputError(f"“{path.name}” is not an encoder.", _RESTORE) from None
-    if digest != card.sha256:
-        raise InputError(f"The encoder “{path.name}” is not the one its card describes.", _RESTORE)
-    return Encoder(arrays, card, device)
