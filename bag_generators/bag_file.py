@@ -59,21 +59,11 @@ class _Description(Record):
     label_space: dict[str, Any] | None
     generator: str
     params: dict[str, Any]
-    feature_names: list[str]
     source: str
     licence: str
-
-
-class _FirstDescription(Record):
-    """Of version 1, whose bags were always labelled and whose names were JSON."""
-
-    version: int
-    label_space: dict[str, Any]
-    generator: str
-    params: dict[str, Any]
-    names: list[str]
-    source: str
-    licence: str
+    feature_names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """In version 1 alone, whose bags were always labelled."""
 
 
 def check_out(path: Path) -> None:
@@ -171,7 +161,7 @@ def unpacked(tensors: dict[str, Any], values: Any, called: str) -> BagFile:
             "Build the data set again, or update the program.",
         )
     try:
-        bags = _first_version(tensors, values, called) if version == 1 else _this_version(tensors, values, called)
+        bags = _described(tensors, validated(_Description, values, f"“{called}”"))
         _check_whole(bags)
     except (KeyError, ValueError) as error:
         raise error if isinstance(error, InputError) else foreign(called) from None
@@ -196,29 +186,19 @@ def _plain(value: object) -> object:
     raise TypeError(type(value).__name__)
 
 
-def _this_version(tensors: dict[str, np.ndarray], values: Any, called: str) -> BagFile:
-    described = validated(_Description, values, f"“{called}”")
-    texts: dict[str, Any] = {
-        name: tensors_as_texts(tensors.pop(f"{name}.utf8"), tensors.pop(f"{name}.ends"))
-        for name in _TEXTS + (("sources",) if "sources.utf8" in tensors else ())
-    }
+def _described(tensors: dict[str, np.ndarray], described: _Description) -> BagFile:
+    texts = {}
+    if described.version > 1:
+        for name in _TEXTS + (("sources",) if "sources.utf8" in tensors else ()):
+            texts[name] = tensors_as_texts(tensors.pop(f"{name}.utf8"), tensors.pop(f"{name}.ends"))
     digests = tensors.pop("image_sha256", np.zeros((0, _SHA256), np.uint8))
     if digests.dtype != np.uint8 or digests.shape[1:] != (_SHA256,):
         raise ValueError("image_sha256")
-    fields = described.model_dump(exclude={"version", "feature_names"})
     return BagFile(
         **_known(tensors, described.label_space is not None),
-        **texts,
-        **fields,
-        feature_names=tuple(described.feature_names),
+        **{**described.model_dump(exclude={"version"}), **texts},
         image_sha256=tuple(digest.tobytes().hex() for digest in digests),
     )
-
-
-def _first_version(tensors: dict[str, np.ndarray], values: Any, called: str) -> BagFile:
-    described = validated(_FirstDescription, values, f"“{called}”")
-    fields = described.model_dump(exclude={"version", "names"})
-    return BagFile(**_known(tensors, labelled=True), names=tuple(described.names), **fields)
 
 
 def _known(tensors: dict[str, np.ndarray], labelled: bool) -> dict[str, Any]:

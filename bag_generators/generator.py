@@ -21,7 +21,6 @@ from bag_generators.worker import imported
 
 Sees: TypeAlias = Literal["working copy", "original"]
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_MOST_SAID = 2  # features named by `in_words` where a generator says nothing itself
 
 
 def stands_out(bag: Bag, instance: int) -> str:
@@ -33,7 +32,7 @@ def stands_out(bag: Bag, instance: int) -> str:
     distance = np.divide(values - mean, spread, out=np.zeros(len(values)), where=spread > 0)
     said = [
         f"{bag.feature_names[i]} {values[i]:.4g} (the bag's mean is {mean[i]:.4g})"
-        for i in np.argsort(-np.abs(distance), kind="stable")[:_MOST_SAID]
+        for i in np.argsort(-np.abs(distance), kind="stable")[:2]
     ]
     return f"It stands out in {' and '.join(said)}."
 

@@ -102,7 +102,8 @@ def generate_with_notes(
             stream = _one_by_one(partial(outcome_of, name, params, wanted), files)
         else:
             job = (recipe, params, wanted)
-            stream = in_processes(_outcome_elsewhere, files, count, shared=job, ahead=_AHEAD, at_death=_crashed)
+            died = Outcome(crashed())
+            stream = in_processes(_outcome_elsewhere, files, count, shared=job, ahead=_AHEAD, at_death=lambda _: died)
         for done, (file, outcome) in enumerate(stream, start=1):
             if progress is not None:
                 progress(done, len(files))
@@ -128,7 +129,3 @@ def _outcome_elsewhere(recipe: Generator, params: dict[str, Any], wanted: Wanted
 def crashed() -> InputError:
     """The sentence for a file that ended the process that read it."""
     return InputError("Reading this file stopped the program that reads it.", "Export it again as PNG.")
-
-
-def _crashed(_exit_code: int) -> Outcome:
-    return Outcome(crashed())

@@ -112,7 +112,7 @@ class Encoder:
 
         seen, (height, width) = as_seen(pixels, view)
         with torch.inference_mode(), one_thread():
-            for (top, bottom), (left, right) in windows(*seen.shape[:2]):
+            for (top, bottom), (left, right) in product(spans(seen.shape[0]), spans(seen.shape[1])):
                 y0, y1 = max(0, top - MARGIN), min(seen.shape[0], bottom + MARGIN)
                 x0, x1 = max(0, left - MARGIN), min(seen.shape[1], right + MARGIN)
                 window = torch.from_numpy(np.ascontiguousarray(seen[y0:y1, x0:x1])).to(self.device)
@@ -172,13 +172,10 @@ def as_seen(pixels: np.ndarray, view: int) -> tuple[np.ndarray, tuple[int, int]]
     return cv2.copyMakeBorder(seen, 0, below, 0, right, cv2.BORDER_REFLECT_101), (height, width)
 
 
-def windows(height: int, width: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """What each window answers for: fixed by the size of the picture, so that it always gets the same numbers."""
-    return product(spans(height), spans(width))
-
-
 def spans(side: int) -> list[tuple[int, int]]:
-    """A side that the network's steps divide, in as few and even parts as `CORE` allows.
+    """What windows answer for along a side that the network's steps divide: as few and even parts as `CORE` allows.
+
+    They are fixed by the size of the picture, so that it always gets the same numbers.
 
     >>> spans(640), spans(672)
     ([(0, 640)], [(0, 352), (352, 672)])
@@ -204,8 +201,11 @@ def place_weights(count: int, side: int, view: int, step: int, places: slice) ->
 
 
 def shipped_encoder() -> Encoder:
-    """The encoder that ships, read once per process and device."""
-    return _on_device(encoder_device())
+    """The encoder that ships, read once per process and device.
+
+    That is the GPU where there is one, unless `BAG_GENERATORS_DEVICE` says otherwise.
+    """
+    return _on_device(_resolved(os.environ.get(DEVICE, "").strip() or "auto"))
 
 
 @lru_cache(maxsize=2)
@@ -217,11 +217,6 @@ def _on_device(device: str) -> Encoder:
         return Encoder(read_tensors(path, KEY, path.name)[0], card, device)
     except ForeignFileError:
         raise InputError(f"“{path.name}” is not an encoder.", _RESTORE) from None
-
-
-def encoder_device() -> str:
-    """Where pictures are encoded: the GPU where there is one, unless `BAG_GENERATORS_DEVICE` says otherwise."""
-    return _resolved(os.environ.get(DEVICE, "").strip() or "auto")
 
 
 @lru_cache

@@ -71,10 +71,6 @@ def channel_name(feature: str, method: str) -> str:
     return _CHANNELS.get(method, {}).get(channel, channel) + comma + rest
 
 
-def _none(pixels: np.ndarray) -> np.ndarray:
-    return pixels
-
-
 def _reinhard(pixels: np.ndarray) -> np.ndarray:
     """Match mean and spread of the tissue in L*a*b* (Reinhard 2001); glass stays as it is."""
     density = _densest_channel(pixels)
@@ -154,7 +150,7 @@ def _limited(gain: np.ndarray) -> np.ndarray:
 
 
 _METHODS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = MappingProxyType(
-    {"none": _none, "reinhard": _reinhard, "macenko": _macenko, "density": _density, "tones": _tones}
+    {"none": lambda pixels: pixels, "reinhard": _reinhard, "macenko": _macenko, "density": _density, "tones": _tones}
 )
 STAINS: tuple[str, ...] = tuple(_METHODS)
 """The names `normalise` knows; "none" leaves the picture as it is."""
