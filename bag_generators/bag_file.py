@@ -7,6 +7,7 @@ Names are tensors, too: as JSON those of a million bags would not fit into the h
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.mapped_rows import MappedRows
 from bag_generators.storage import ForeignFileError, check_new_file, read_tensors, write_tensors
@@ -57,21 +59,11 @@ class _Description(Record):
     label_space: dict[str, Any] | None
     generator: str
     params: dict[str, Any]
-    feature_names: list[str]
     source: str
     licence: str
-
-
-class _FirstDescription(Record):
-    """Of version 1, whose bags were always labelled and whose names were JSON."""
-
-    version: int
-    label_space: dict[str, Any]
-    generator: str
-    params: dict[str, Any]
-    names: list[str]
-    source: str
-    licence: str
+    feature_names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """In version 1 alone, whose bags were always labelled."""
 
 
 def check_out(path: Path) -> None:
@@ -87,6 +79,42 @@ def write(path: Path, bags: BagFile) -> None:
     """Write `bags` to `path`, all or nothing. Names keep their bytes, also those that are not UTF-8."""
     tensors, described = packed(bags)
     write_tensors(path, {**tensors, "instances": np.asarray(bags.instances)}, _METADATA_KEY, described, "The data set")
+
+
+class BagArchive:
+    """Collects bags of one generator and the files that gave none, and writes them all at once."""
+
+    def __init__(self, path: Path) -> None:
+        check_out(path)  # before the work begins, not after
+        self._path = path
+        self._made: list[tuple[str, str, np.ndarray, np.ndarray]] = []
+        self._failed: list[tuple[str, str]] = []
+        self._about: dict[str, Any] = {}
+
+    def add(self, file: str | os.PathLike[str], result: Bag | InputError) -> None:
+        """Take in what became of a file. Regions are kept as boxes alone, so that thousands of bags fit."""
+        if isinstance(result, InputError):
+            self._failed.append((os.fspath(file), str(result)))
+            return
+        boxes = np.array([result.regions.box(i) for i in range(len(result))], dtype=np.int64)
+        self._made.append((os.fspath(file), result.image_sha256, result.features, boxes))
+        self._about = {name: getattr(result, name) for name in ("generator", "params", "feature_names")}
+
+    def save(self) -> None:
+        """Write the file."""
+        names, digests, features, boxes = zip(*self._made, strict=True) if self._made else ((), (), (), ())
+        failed, reasons = zip(*self._failed, strict=True) if self._failed else ((), ())
+        content = BagFile(
+            instances=np.concatenate(features or [np.zeros((0, 0), np.float32)]),
+            offsets=np.cumsum([0, *map(len, features)], dtype=np.int64),
+            boxes=np.concatenate(boxes or [np.zeros((0, 4), np.int64)]),
+            names=names,
+            image_sha256=digests,
+            failed=failed,
+            reasons=reasons,
+            **self._about,
+        )
+        write(self._path, content)
 
 
 def packed(bags: BagFile) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -133,7 +161,7 @@ def unpacked(tensors: dict[str, Any], values: Any, called: str) -> BagFile:
             "Build the data set again, or update the program.",
         )
     try:
-        bags = _first_version(tensors, values, called) if version == 1 else _this_version(tensors, values, called)
+        bags = _described(tensors, validated(_Description, values, f"“{called}”"))
         _check_whole(bags)
     except (KeyError, ValueError) as error:
         raise error if isinstance(error, InputError) else foreign(called) from None
@@ -158,29 +186,19 @@ def _plain(value: object) -> object:
     raise TypeError(type(value).__name__)
 
 
-def _this_version(tensors: dict[str, np.ndarray], values: Any, called: str) -> BagFile:
-    described = validated(_Description, values, f"“{called}”")
-    texts: dict[str, Any] = {
-        name: tensors_as_texts(tensors.pop(f"{name}.utf8"), tensors.pop(f"{name}.ends"))
-        for name in _TEXTS + (("sources",) if "sources.utf8" in tensors else ())
-    }
+def _described(tensors: dict[str, np.ndarray], described: _Description) -> BagFile:
+    texts = {}
+    if described.version > 1:
+        for name in _TEXTS + (("sources",) if "sources.utf8" in tensors else ()):
+            texts[name] = tensors_as_texts(tensors.pop(f"{name}.utf8"), tensors.pop(f"{name}.ends"))
     digests = tensors.pop("image_sha256", np.zeros((0, _SHA256), np.uint8))
     if digests.dtype != np.uint8 or digests.shape[1:] != (_SHA256,):
         raise ValueError("image_sha256")
-    fields = described.model_dump(exclude={"version", "feature_names"})
     return BagFile(
         **_known(tensors, described.label_space is not None),
-        **texts,
-        **fields,
-        feature_names=tuple(described.feature_names),
+        **{**described.model_dump(exclude={"version"}), **texts},
         image_sha256=tuple(digest.tobytes().hex() for digest in digests),
     )
-
-
-def _first_version(tensors: dict[str, np.ndarray], values: Any, called: str) -> BagFile:
-    described = validated(_FirstDescription, values, f"“{called}”")
-    fields = described.model_dump(exclude={"version", "names"})
-    return BagFile(**_known(tensors, labelled=True), names=tuple(described.names), **fields)
 
 
 def _known(tensors: dict[str, np.ndarray], labelled: bool) -> dict[str, Any]:

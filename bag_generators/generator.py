@@ -6,8 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
-from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -19,10 +17,10 @@ from bag_generators.errors import InputError
 from bag_generators.pool import importable_name
 from bag_generators.regions import Regions
 from bag_generators.steps import Pixels, Step
+from bag_generators.worker import imported
 
 Sees: TypeAlias = Literal["working copy", "original"]
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_MOST_SAID = 2  # features named by `in_words` where a generator says nothing itself
 
 
 def stands_out(bag: Bag, instance: int) -> str:
@@ -34,7 +32,7 @@ def stands_out(bag: Bag, instance: int) -> str:
     distance = np.divide(values - mean, spread, out=np.zeros(len(values)), where=spread > 0)
     said = [
         f"{bag.feature_names[i]} {values[i]:.4g} (the bag's mean is {mean[i]:.4g})"
-        for i in np.argsort(-np.abs(distance), kind="stable")[:_MOST_SAID]
+        for i in np.argsort(-np.abs(distance), kind="stable")[:2]
     ]
     return f"It stands out in {' and '.join(said)}."
 
@@ -90,42 +88,21 @@ class Generator:
             )
         object.__setattr__(self, "defaults", MappingProxyType({"stain": "none", **self.defaults}))
 
-    def recipe(self) -> Recipe | None:
-        """What another process needs to make the same bags; None where it could not import the function by its name."""
-        if (function := importable_name(self.function)) is None:
-            return None
-        about = self.title, self.summary, self.feature_names
-        seen = self.sees, self.microns_per_pixel
-        return Recipe(self.name, *about, function, dict(self.defaults), *seen, _found_in(self.function.__module__))
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """A generator as it travels to another process: its function by name."""
-
-    name: str
-    title: str
-    summary: str
-    feature_names: tuple[str, ...]
-    function: str
-    """module:attribute"""
-    defaults: Mapping[str, Any]
-    sees: Sees
-    microns_per_pixel: float | None
-    found_in: str
-    """The folder from which the module can be imported."""
-
-    def generator(self) -> Generator:
-        """The generator again; what is said about it stays at home."""
-        if self.found_in not in sys.path:
-            sys.path.append(self.found_in)
-        module, _, qualname = self.function.partition(":")
-        function = attrgetter(qualname)(import_module(module))
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process imports the function by its name; what is said about the bags stays at home.
         about = self.name, self.title, self.summary, self.feature_names
-        return Generator(*about, function, self.defaults, self.sees, self.microns_per_pixel)
+        seen = dict(self.defaults), self.sees, self.microns_per_pixel
+        return _arrived, (_found_in(self.function.__module__), importable_name(self.function), about, seen)
+
+
+def _arrived(found_in: str, function: str, about: tuple[Any, ...], seen: tuple[Any, ...]) -> Generator:
+    if found_in not in sys.path:
+        sys.path.append(found_in)
+    return Generator(*about, imported(function), *seen)
 
 
 def _found_in(module: str) -> str:
+    """The folder from which a module can be imported."""
     file = getattr(sys.modules[module], "__file__", None)
     if file is None:
         return ""

@@ -22,7 +22,7 @@ _MAKE_AGAIN = "Build the data set again, or copy the whole folder."
 class MappedRows:
     """(N, d) float32 rows in m blocks, one block a bag; block i is `sizes[i]` rows of a part from row `starts[i]` on.
 
-    Indexed like an array by slices, numbers or a mask of rows, and read-only; what lies together comes as a view,
+    Indexed like an array by rows that follow each other, and read-only; what lies together comes as a view,
     everything else as a copy. `np.asarray` reads it all. A part is mapped when it is first asked for, and checked
     then: a number that is not finite is refused with the name of the file. Parts must not change while they are
     mapped (nothing in this program changes one). Sent to another process it goes as paths.
@@ -63,22 +63,12 @@ class MappedRows:
         return np.array(self[:], dtype=dtype)
 
     def __getitem__(self, key: Any) -> np.ndarray:
-        if isinstance(key, tuple):  # some columns of many rows: one part after the other, never all columns at once
-            rows, columns = key
-            first, last, step = rows.indices(len(self))
-            if step != 1:
-                raise IndexError("columns are taken of rows that follow each other")
-            runs = [run[:, columns] for run in self._runs_of_rows(first, max(first, last))]
-            return np.concatenate(runs or [np.empty((0, self.shape[1]), np.float32)[:, columns]])
-        if isinstance(key, slice):
-            first, last, step = key.indices(len(self))
-            if step != 1:
-                return self._some(np.arange(first, last, step))
-            return self._joined(list(self._runs_of_rows(first, max(first, last))))
-        rows = np.asarray(key)
-        if rows.ndim == 0:
-            return self._some(rows[None])[0]
-        return self._some(np.flatnonzero(rows) if rows.dtype == bool else rows)
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        if not isinstance(rows, slice) or rows.step not in (None, 1):
+            raise IndexError("only rows that follow each other are read at once; np.asarray reads them all")
+        first, last, _ = rows.indices(len(self))
+        # Of some columns one part after the other, never all columns at once.
+        return self._joined([run[:, columns] for run in self._runs_of_rows(first, max(first, last))], columns)
 
     def blocks(self, chosen: ArrayLike) -> np.ndarray:
         """The rows of the blocks with these numbers, one block after the other."""
@@ -106,9 +96,9 @@ class MappedRows:
             tables[0].shape[1],
         )
 
-    def _joined(self, runs: list[np.ndarray]) -> np.ndarray:
+    def _joined(self, runs: list[np.ndarray], columns: Any = slice(None)) -> np.ndarray:
         if not runs:
-            return np.empty((0, self.shape[1]), np.float32)
+            return np.empty((0, self.shape[1]), np.float32)[:, columns]
         return runs[0] if len(runs) == 1 else np.concatenate(runs)
 
     def _runs_of_rows(self, first: int, last: int) -> Iterator[np.ndarray]:
@@ -133,18 +123,6 @@ class MappedRows:
         ends = starts + sizes
         for part, start, end in zip(part_of[heads].tolist(), starts[heads].tolist(), ends[tails].tolist(), strict=True):
             yield self._parts.rows(part, start, end)
-
-    def _some(self, rows: np.ndarray) -> np.ndarray:
-        rows = np.where(rows < 0, rows + len(self), rows).astype(np.int64)
-        if rows.size and not 0 <= rows.min() <= rows.max() < len(self):
-            raise IndexError(f"rows of a table of {len(self)}")
-        block = np.searchsorted(self._offsets, rows, side="right") - 1
-        parts, places = self.part_of[block], self.starts[block] + rows - self._offsets[block]
-        taken = np.empty((len(rows), self.shape[1]), np.float32)
-        for part in np.unique(parts).tolist():
-            here = parts == part
-            taken[here] = self._parts.rows(part, 0, int(places[here].max()) + 1)[places[here]]
-        return taken
 
 
 class _Parts:

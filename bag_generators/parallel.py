@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
-from bag_generators.generator import Recipe
+from bag_generators.generator import Generator
 from bag_generators.image import TissueImage, load
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.registry import generate, recipe_of, register_again
@@ -102,7 +102,8 @@ def generate_with_notes(
             stream = _one_by_one(partial(outcome_of, name, params, wanted), files)
         else:
             job = (recipe, params, wanted)
-            stream = in_processes(_outcome_elsewhere, files, count, shared=job, ahead=_AHEAD, at_death=_crashed)
+            died = Outcome(crashed())
+            stream = in_processes(_outcome_elsewhere, files, count, shared=job, ahead=_AHEAD, at_death=lambda _: died)
         for done, (file, outcome) in enumerate(stream, start=1):
             if progress is not None:
                 progress(done, len(files))
@@ -120,7 +121,7 @@ def _one_by_one(make: Callable[[AnyPath], Outcome], files: Iterable[AnyPath]) ->
         yield file, outcome
 
 
-def _outcome_elsewhere(recipe: Recipe, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> Outcome:
+def _outcome_elsewhere(recipe: Generator, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> Outcome:
     """`outcome_of` in a process that may not know the generator yet."""
     return outcome_of(register_again(recipe), params, wanted, path)
 
@@ -128,7 +129,3 @@ def _outcome_elsewhere(recipe: Recipe, params: dict[str, Any], wanted: Wanted, p
 def crashed() -> InputError:
     """The sentence for a file that ended the process that read it."""
     return InputError("Reading this file stopped the program that reads it.", "Export it again as PNG.")
-
-
-def _crashed(_exit_code: int) -> Outcome:
-    return Outcome(crashed())

@@ -67,9 +67,6 @@ class Registry(Mapping[str, T], Generic[T]):
         self._look()
         return len(self._things)
 
-    def __repr__(self) -> str:
-        return f"<{len(self)} of the kind {self.what}: {', '.join(self)}>"
-
     def _look(self) -> None:
         """Import what installed packages bring, once."""
         with self._lock:

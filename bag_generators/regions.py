@@ -5,6 +5,8 @@ square [x, x+1) × [y, y+1), so its centre is (x + .5, y + .5). Every kind of re
 questions; `paint`, `at`, `mask` and `outline` agree pixel by pixel.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
@@ -125,6 +127,13 @@ class BoxRegions(Regions):
         self.shape = shape
         self._blocks = blocks
 
+    @classmethod
+    def even(cls, rows: int, columns: int, shape: Size, blocks: np.ndarray | None = None) -> BoxRegions:
+        """Cells of an even grid that covers the picture, row by row."""
+        y, x = edges(rows, shape[0]), edges(columns, shape[1])
+        i, j = np.indices((rows, columns)).reshape(2, -1)
+        return cls(np.stack([x[j], y[i], x[j + 1], y[i + 1]], axis=1), shape, blocks)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return BoxRegions, (self.boxes, self.shape, self._blocks)
 
@@ -211,12 +220,6 @@ class LabelRegions(Regions):
     def __len__(self) -> int:
         return self._count
 
-    @property
-    def labels(self) -> np.ndarray:
-        """The instance of every pixel, (H, W) int, −1 for none; made anew each time, because bags are kept."""
-        height, width = self.shape
-        return self._labels((0, 0, width, height))
-
     def _labels(self, box: Box) -> np.ndarray:
         """The instance of every pixel in a box that begins and ends at edges of cells."""
         spans = []
@@ -245,7 +248,7 @@ class LabelRegions(Regions):
         return [np.stack([x_edges[x], y_edges[y]], axis=1).astype(np.float64) for x, y in (r.T for r in rings)]
 
     def mask(self, i: int) -> np.ndarray:
-        return self.labels == self._index(i)
+        return self._labels((0, 0, *self.shape[::-1])) == self._index(i)
 
     def under(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         rows, columns = (np.searchsorted(cuts, at, "right") - 1 for cuts, at in zip(self._edges, (y, x), strict=True))

@@ -1,4 +1,4 @@
-"""Facts that come from a file: JSON that means one thing only, checked against the type it should have.
+"""Facts that come from a file: JSON, checked against the type it should have.
 
 A record is a `Record`, or a dataclass that carries `STRICT` where the program makes it itself and its `__post_init__`
 refuses with an `InputError`.
@@ -35,10 +35,10 @@ class Record(BaseModel):
 def parse_json(text: str | bytes, called: str, fix: str = RESTORE) -> Any:
     """The value of a JSON text; `called` names where it stands, such as “The model card “x.json””.
 
-    Refused besides what is not JSON: the same key twice, half a surrogate pair, numbers that are not finite.
+    Refused besides what is not JSON: half a surrogate pair, NaN and infinity.
     """
     try:
-        values = json.loads(text, object_pairs_hook=_unique, parse_constant=_not_finite)
+        values = json.loads(text, parse_constant=_not_finite)
         json.dumps(values, ensure_ascii=False).encode()  # half a surrogate pair passes as text until it is shown
     except (ValueError, RecursionError):
         raise InputError(f"{called} is not JSON.", fix) from None
@@ -109,13 +109,6 @@ _EXPECTED: Mapping[str, str] = MappingProxyType(
         "bool_type": "true or false",
     }
 )
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        raise ValueError("the same key twice")
-    return values
 
 
 def _not_finite(name: str) -> float:

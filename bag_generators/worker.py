@@ -39,8 +39,7 @@ def serve(pipe: int) -> None:
         connection.send((Answer.READY, None))
         try:
             name, shared, one_process_each = connection.recv()
-            module, _, qualname = name.partition(":")
-            function = partial(attrgetter(qualname)(import_module(module)), *shared)
+            function = partial(imported(name), *shared)
             if one_process_each:
                 _answer_in_copies(connection, function)
             _watch(connection)
@@ -50,6 +49,12 @@ def serve(pipe: int) -> None:
             raise
         except Exception:
             connection.send((Answer.MISTAKE, traceback.format_exc()))
+
+
+def imported(name: str) -> Any:
+    """The function of a module:attribute."""
+    module, _, qualname = name.partition(":")
+    return attrgetter(qualname)(import_module(module))
 
 
 def _answer(connection: Connection, function: Callable[[Any], Any]) -> None:

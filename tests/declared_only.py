@@ -112,8 +112,8 @@ def build_files() -> None:
     store.close()
 
     (FOLDER / "slide.tif").write_bytes(pyramid([draw("TUM", 1, 448, coverage=0.9).pixels], 0.5))
-    with open_slide(FOLDER / "slide.tif") as slide:
-        write_map(map_slide(slide, model, FOLDER / "rows", workers=1), slide, FOLDER)
+    slide = open_slide(FOLDER / "slide.tif")
+    write_map(map_slide(slide, model, FOLDER / "rows", workers=1), slide, FOLDER)
     assert {path.name for path in FOLDER.glob("map.*")} >= {"map.json", "map.csv", "map.geojson", "map.png"}
     sys.stdout.write("built files\n")
 

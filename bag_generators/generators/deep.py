@@ -40,10 +40,7 @@ def deep(pixels: np.ndarray, shape: tuple[int, int], cell: int = CELL) -> tuple[
             "Choose a larger picture or check its scale.",
         )
     rows, columns = (min(count, side) for count, side in zip(grid_of(height, width, cell), shape, strict=True))
-    y, x = edges(rows, shape[0]), edges(columns, shape[1])
-    i, j = np.indices((rows, columns)).reshape(2, -1)
-    boxes = np.stack([x[j], y[i], x[j + 1], y[i + 1]], axis=1)
-    regions = BoxRegions(boxes, shape, blocks_of((rows, columns), height, width))
+    regions = BoxRegions.even(rows, columns, shape, blocks_of((rows, columns), height, width))
     return shipped_encoder().cells(pixels, (rows, columns)), regions
 
 

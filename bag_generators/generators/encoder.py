@@ -6,12 +6,10 @@ What it learned from and who owns it is on its card, `assets/encoder/efficientne
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise, product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cv2
@@ -114,7 +112,7 @@ class Encoder:
 
         seen, (height, width) = as_seen(pixels, view)
         with torch.inference_mode(), one_thread():
-            for (top, bottom), (left, right) in windows(*seen.shape[:2]):
+            for (top, bottom), (left, right) in product(spans(seen.shape[0]), spans(seen.shape[1])):
                 y0, y1 = max(0, top - MARGIN), min(seen.shape[0], bottom + MARGIN)
                 x0, x1 = max(0, left - MARGIN), min(seen.shape[1], right + MARGIN)
                 window = torch.from_numpy(np.ascontiguousarray(seen[y0:y1, x0:x1])).to(self.device)
@@ -174,13 +172,10 @@ def as_seen(pixels: np.ndarray, view: int) -> tuple[np.ndarray, tuple[int, int]]
     return cv2.copyMakeBorder(seen, 0, below, 0, right, cv2.BORDER_REFLECT_101), (height, width)
 
 
-def windows(height: int, width: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """What each window answers for: fixed by the size of the picture, so that it always gets the same numbers."""
-    return product(spans(height), spans(width))
-
-
 def spans(side: int) -> list[tuple[int, int]]:
-    """A side that the network's steps divide, in as few and even parts as `CORE` allows.
+    """What windows answer for along a side that the network's steps divide: as few and even parts as `CORE` allows.
+
+    They are fixed by the size of the picture, so that it always gets the same numbers.
 
     >>> spans(640), spans(672)
     ([(0, 640)], [(0, 352), (352, 672)])
@@ -206,18 +201,22 @@ def place_weights(count: int, side: int, view: int, step: int, places: slice) ->
 
 
 def shipped_encoder() -> Encoder:
-    """The encoder that ships, read once per process and device."""
-    return _on_device(encoder_device())
+    """The encoder that ships, read once per process and device.
+
+    That is the GPU where there is one, unless `BAG_GENERATORS_DEVICE` says otherwise.
+    """
+    return _on_device(_resolved(os.environ.get(DEVICE, "").strip() or "auto"))
 
 
 @lru_cache(maxsize=2)
 def _on_device(device: str) -> Encoder:
-    return read_encoder(assets("encoder", f"{ENCODER}.safetensors"), device)
-
-
-def encoder_device() -> str:
-    """Where pictures are encoded: the GPU where there is one, unless `BAG_GENERATORS_DEVICE` says otherwise."""
-    return _resolved(os.environ.get(DEVICE, "").strip() or "auto")
+    """From its file and the card beside it; that it is the one a model learned with, the model's card says."""
+    path, called = assets("encoder", f"{ENCODER}.safetensors"), f"The encoder's card “{ENCODER}.json”"
+    card = validated(EncoderCard, read_json(path.with_suffix(".json"), called, _RESTORE), called, _RESTORE)
+    try:
+        return Encoder(read_tensors(path, KEY, path.name)[0], card, device)
+    except ForeignFileError:
+        raise InputError(f"“{path.name}” is not an encoder.", _RESTORE) from None
 
 
 @lru_cache
@@ -231,17 +230,3 @@ def _resolved(wish: str) -> str:
         usable = ", ".join(kind for kind, found in there.items() if found)
         raise InputError(f"This computer has no device {wish!r} to encode pictures on.", f"Choose auto or {usable}.")
     return wish
-
-
-def read_encoder(path: Path, device: str = "cpu") -> Encoder:
-    """An encoder from its safetensors file and the card beside it; damaged and swapped files are refused."""
-    called = f"The encoder's card “{path.stem}.json”"
-    card = validated(EncoderCard, read_json(path.with_suffix(".json"), called, _RESTORE), called, _RESTORE)
-    try:
-        arrays, _ = read_tensors(path, KEY, path.name)
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    except ForeignFileError:
-        raise InputError(f"“{path.name}” is not an encoder.", _RESTORE) from None
-    if digest != card.sha256:
-        raise InputError(f"The encoder “{path.name}” is not the one its card describes.", _RESTORE)
-    return Encoder(arrays, card, device)

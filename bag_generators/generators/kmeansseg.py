@@ -6,7 +6,7 @@ import pywt
 
 from bag_generators.bag import Bag
 from bag_generators.generator import Generator
-from bag_generators.generators.colour_words import NO_DIFFERENCE
+from bag_generators.generators.grid import NO_DIFFERENCE
 from bag_generators.generators.kmeans import Clustering, grow
 from bag_generators.generators.working_size import SIDE
 from bag_generators.regions import LabelRegions

@@ -1,16 +1,12 @@
 """Row: one instance per row of the colour grid, compared with the rows above and below (8×9)."""
 
-from functools import lru_cache
-from itertools import pairwise
-
 import numpy as np
 
 from bag_generators.bag import Bag
 from bag_generators.generator import Generator
-from bag_generators.generators.colour_words import brighter, its_colour
-from bag_generators.generators.grid import CELLS, colour_grid
+from bag_generators.generators.grid import CELLS, brighter, colour_grid, its_colour
 from bag_generators.generators.working_size import SIDE
-from bag_generators.regions import BoxRegions, edges
+from bag_generators.regions import BoxRegions
 from bag_generators.steps import Pixels, Step, Swatches
 
 _COLOURS = ("red", "green", "blue")
@@ -38,14 +34,7 @@ def row(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxReg
     neighbours.
     """
     rows = colour_grid(working).mean(axis=1)  # (8, 3)
-    return (_COMPARISONS @ rows).reshape(CELLS, 9).astype(np.float32), _regions(shape)
-
-
-@lru_cache(maxsize=64)
-def _regions(shape: tuple[int, int]) -> BoxRegions:
-    height, width = shape
-    y = edges(CELLS, height)
-    return BoxRegions([(0, top, width, bottom) for top, bottom in pairwise(y)], shape)
+    return (_COMPARISONS @ rows).reshape(CELLS, 9).astype(np.float32), BoxRegions.even(CELLS, 1, shape)
 
 
 def in_words(bag: Bag, instance: int) -> str:

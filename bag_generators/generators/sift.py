@@ -5,7 +5,6 @@ y and a function of x. So all descriptors together are eight orientation maps wi
 side.
 """
 
-from functools import lru_cache
 from itertools import pairwise, product
 
 import cv2
@@ -14,7 +13,7 @@ import numpy as np
 from bag_generators.bag import Bag
 from bag_generators.generator import Generator
 from bag_generators.generators.working_size import SIDE
-from bag_generators.regions import BoxRegions, edges
+from bag_generators.regions import BoxRegions
 from bag_generators.steps import NumberMap, Pixels, Stars, Step
 
 POINTS = (32, 72, 112, 152, 192)
@@ -55,7 +54,7 @@ def sift(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxRe
     shares = np.maximum(_SHARES @ sums.reshape(len(sums), -1), 0)  # (8, 400)
     parts = shares.reshape(_ORIENTATIONS, _POINTS, _CELLS, _POINTS, _CELLS).transpose(1, 3, 2, 4, 0)
     descriptors = _unit(np.minimum(_unit(parts.reshape(_POINTS**2, -1), _FAINTEST), _CLIP))
-    return descriptors, _regions(shape)
+    return descriptors, BoxRegions.even(_POINTS, _POINTS, shape)
 
 
 def gradient_ramps(grey: np.ndarray) -> np.ndarray:
@@ -110,12 +109,6 @@ _WINDOWS_ACROSS = np.ascontiguousarray(_WINDOWS.T)
 def _unit(rows: np.ndarray, faintest: float = 0.0) -> np.ndarray:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > faintest)
-
-
-@lru_cache(maxsize=64)
-def _regions(shape: tuple[int, int]) -> BoxRegions:
-    y, x = (edges(_POINTS, length) for length in shape)
-    return BoxRegions([(x[b], y[a], x[b + 1], y[a + 1]) for a, b in product(range(_POINTS), repeat=2)], shape)
 
 
 def in_words(bag: Bag, instance: int) -> str:

@@ -1,7 +1,6 @@
-"""Whole slides and large pictures, read piece by piece: size, scale, levels, any region at any scale, tissue tiles."""
+"""Whole slides and large pictures, read piece by piece: size, scale, any region at any scale, tissue tiles."""
 
 from bag_generators.slide.folder import list_slides, slide_folder, slide_path
-from bag_generators.slide.scale import at_decided_scale
-from bag_generators.slide.slide import Level, Slide, open_slide
+from bag_generators.slide.slide import Slide, at_decided_scale, open_slide
 
-__all__ = ["Level", "Slide", "at_decided_scale", "list_slides", "open_slide", "slide_folder", "slide_path"]
+__all__ = ["Slide", "at_decided_scale", "list_slides", "open_slide", "slide_folder", "slide_path"]

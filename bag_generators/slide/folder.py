@@ -34,7 +34,12 @@ def list_slides(folder: Path | None = None, most: int | None = MOST_LISTED_SLIDE
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: (entry.name.casefold(), entry.name))
         shown = [entry for entry in entries if not entry.name.startswith(".") and entry.name.isprintable()]
-        slides = [entry.name for entry in shown if _is_slide(Path(entry.path), entry.is_file())]
+        known = slide_extensions()
+        slides = [
+            entry.name
+            for entry in shown
+            if (entry.name.lower().endswith(known) if entry.is_file() else dicom_in(Path(entry.path)))
+        ]
     except OSError:
         raise InputError("The folder of slides can't be read.", "Check its permissions.") from None
     return tuple(_once(folder, slides)[:most])
@@ -46,10 +51,6 @@ def slide_path(name: str, folder: Path | None = None) -> Path:
     if folder is None or name not in list_slides(folder):
         raise InputError(f"There is no slide “{name[:80]}” in the folder of slides.", "Choose one of the list.")
     return folder / name
-
-
-def _is_slide(path: Path, is_file: bool) -> bool:
-    return path.suffix.lower() in slide_extensions() if is_file else dicom_in(path) is not None
 
 
 def _once(folder: Path, names: list[str]) -> list[str]:

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import cv2
 import numpy as np
 
 from bag_generators.errors import InputError
-from bag_generators.scale import Origin, check_scale
+from bag_generators.image import TissueImage
+from bag_generators.scale import Origin, ScaleDecision, by_hand_only, check_scale, decide_scale
 from bag_generators.slide import reader, readers
 from bag_generators.slide.reader import Facts, Question, State
 from bag_generators.slide.several_files import dicom_in
@@ -23,15 +25,8 @@ USUAL_SCALES = (0.15, 1.1)
 """Micrometres per pixel of the largest level that scanners have (from 60× down to 10×)."""
 _MOST_THUMBNAILS = 64
 _LARGEST_KEPT = 1024  # px: 64 of them are 200 MB at most
-
-
-class Level(NamedTuple):
-    """One of the copies of a slide in its file."""
-
-    width: int
-    height: int
-    downsample: float
-    """Pixels of level 0 along a side of one of this level's."""
+_WINDOW, _ALONG = 320, 2
+"""Windows of level 0 whose nuclei are measured, and how many along a side of the picture made of them."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +42,6 @@ class Slide:
     scale_origin: Origin = "file"
     """Who says how large a pixel is, where it is known."""
 
-    def __enter__(self) -> Slide:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing is held here: a reading process keeps the files it used last open."""
-
     @property
     def width(self) -> int:
         return self.facts.levels[0][0]
@@ -60,11 +49,6 @@ class Slide:
     @property
     def height(self) -> int:
         return self.facts.levels[0][1]
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The largest first."""
-        return tuple(Level(*level) for level in self.facts.levels)
 
     @property
     def microns_per_pixel(self) -> float | None:
@@ -142,3 +126,36 @@ def _thumbnail(slide: Slide, longest: int) -> np.ndarray:
     thumbnail = slide.overview(max(1.0, max(slide.width, slide.height) / longest))
     thumbnail.flags.writeable = False
     return thumbnail
+
+
+def at_decided_scale(slide: Slide, by_hand: float | None = None) -> tuple[Slide, ScaleDecision]:
+    """The slide with the scale by hand, else of its file, else by the nuclei in four windows, or the assumed one."""
+    if by_hand is None and slide.microns_per_pixel is not None:
+        return slide, ScaleDecision(slide.microns_per_pixel, slide.scale_origin, "the slide", None, doubted=False)
+    scale = decide_scale(_scale_windows(slide)) if by_hand is None else by_hand_only(by_hand)
+    return slide.with_scale(scale.microns_per_pixel, scale.origin), scale
+
+
+def _scale_windows(slide: Slide) -> TissueImage:
+    """Four windows side by side, fixed by the slide."""
+    side = min(_WINDOW, slide.width, slide.height)
+    parts = [slide.pixels(x, y, side, side, (side, side)) for x, y in _dense_places(slide, side)]
+    rows = [np.hstack(parts[start : start + _ALONG]) for start in range(0, _ALONG**2, _ALONG)]
+    return TissueImage.from_array(np.vstack(rows))
+
+
+def _dense_places(slide: Slide, side: int) -> list[tuple[int, int]]:
+    """Corners of four windows among the parts with much haematoxylin, not only the darkest, which may be ink."""
+    small = slide.thumbnail()
+    shrunk = max(slide.width, slide.height) / max(small.shape[:2])
+    cell = max(1, round(side / shrunk))
+    size = max(1, small.shape[1] // cell), max(1, small.shape[0] // cell)
+    red = cv2.resize(np.ascontiguousarray(small[..., 0]), size, interpolation=cv2.INTER_AREA)
+    order = np.argsort(red, axis=None, kind="stable")
+    chosen = order[(np.linspace(0, 0.2, _ALONG**2) * (len(order) - 1)).round().astype(int)]
+    rows, columns = np.unravel_index(chosen, red.shape)
+    right, bottom = slide.width - side, slide.height - side
+    return [
+        (min(round(column / size[0] * slide.width), right), min(round(row / size[1] * slide.height), bottom))
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+    ]

@@ -47,7 +47,8 @@ class Source(Protocol):
 
 def open_source(path: Path, called: str) -> Source:
     """The slide or picture in a file; `called` names it in a refusal."""
-    head = _head(path)
+    with path.open("rb") as file:
+        head = file.read(1024)
     damaged = InputError(f"{called} is incomplete or damaged.", "Copy it again from where it came from.")
     found = _whole_slide(path, damaged)
     if found is not None:
@@ -65,11 +66,6 @@ def open_source(path: Path, called: str) -> Source:
         raise InputError(f"{called} is empty.", "Copy it again from where it came from.")
     kinds = f"it looks like {kind}" if kind else "its kind is unknown"
     raise InputError(f"{called} is no slide we can read: {kinds}.", f"Give a whole slide or a {in_words()} picture.")
-
-
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(1024)
 
 
 def _whole_slide(path: Path, damaged: InputError) -> WholeSlide | None:

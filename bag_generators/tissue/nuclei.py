@@ -15,6 +15,8 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
+from bag_generators.tissue.stain import DENSITY
+
 FEWEST_NUCLEI = 5
 _SIZES = 1.1 * 2.0 ** (np.arange(19) / 4)
 """Standard deviations of the Gaussians, px: nuclei at 0.1 to 2 µm per pixel."""
@@ -31,7 +33,6 @@ together cover this share of the picture."""
 _SECOND = np.array([[1, -2, 1]], np.float32)
 _MIXED = np.array([[0.25, 0, -0.25], [0, 0, 0], [-0.25, 0, 0.25]], np.float32)
 _NEIGHBOURS = np.ones((3, 3), np.uint8)
-_DENSITY = -np.log((np.arange(256, dtype=np.float32) + 1) / 256)
 _CENTRE = (0.9839, -0.4702, 0.0175, 0.5247, 0.1792)
 _WIDTH = (-1.5449, 0.5925, 0.6751, -0.3801, -0.1944)
 """`scripts/measure_scale.py --fit` computes both."""
@@ -72,7 +73,7 @@ def estimate_scale(pixels: np.ndarray) -> ScaleEstimate | None:
 
 def measure_nuclei(pixels: np.ndarray) -> Nuclei | None:
     """The sizes of the nuclei; None where there are too few. Of a large picture three windows are read."""
-    windows = [cv2.LUT(np.ascontiguousarray(window[..., 0]), _DENSITY) for window in _windows(pixels)]
+    windows = [cv2.LUT(np.ascontiguousarray(window[..., 0]), DENSITY) for window in _windows(pixels)]
     squares = np.concatenate([_squared_sizes(window) for window in windows])
     if len(squares) < FEWEST_NUCLEI:
         return None

@@ -1,4 +1,4 @@
-"""What the pixels alone say about whether a picture is one to judge: size, tissue, focus, colour.
+"""What the pixels alone say: whether a picture is one to judge (size, tissue, focus, colour), and a patch in words.
 
 Only measures, no verdicts: what is usual depends on the tiles a model learned from (`elimipl.scope`). They are taken
 from what a generator sees: the 224×224 working copy, or windows of 224 px at the scale it keeps.
@@ -16,9 +16,8 @@ import numpy as np
 from bag_generators.errors import InputError
 from bag_generators.generators.working_size import SIDE, working_copy
 from bag_generators.image import TissueImage
+from bag_generators.tissue.stain import DENSITY, GLASS, USUAL_STAINS
 
-_BARE_GLASS = 0.15
-"""A pixel whose optical density is below this in every channel shows the bare glass."""
 _FAINTEST_CHROMA = 5.0
 _HUES = (-75.0, 30.0)
 """Violet (haematoxylin) to pink (eosin) and red (blood) as degrees in the a*b* plane of CIE L*a*b*."""
@@ -28,6 +27,11 @@ ASSUMED_MICRONS_PER_PIXEL = 0.5
 _WINDOWS = 3
 """Windows along each side of a large picture."""
 _SOME_TISSUE = 0.2
+_NUCLEUS_DENSITY = 0.55
+"""Haematoxylin above which a pixel belongs to a nucleus, in optical density."""
+_SOME_NUCLEI = 0.12
+_NUCLEI = {0.35: "Dark, crowded nuclei", _SOME_NUCLEI: "Scattered nuclei", 0.03: "Few nuclei", 0.0: "Hardly any nuclei"}
+"""Least shares of a patch that nuclei cover, and what is said then."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,7 @@ def _model_view(image: TissueImage) -> np.ndarray:
 def _tissue(working: np.ndarray) -> np.ndarray:
     """Which pixels are not bare glass, (h, w) bool."""
     red, green, blue = cv2.split(working)
-    return np.asarray(cv2.min(cv2.min(red, green), blue) < 255 * np.exp(-_BARE_GLASS))
+    return np.asarray(cv2.min(cv2.min(red, green), blue) < 255 * np.exp(-GLASS))
 
 
 def _detail(working: np.ndarray) -> tuple[float, float]:
@@ -164,11 +168,52 @@ def _stain_colours() -> np.ndarray:
 
 def _third_colour(working: np.ndarray) -> float:
     height, width = (max(2, length // _BLOCK) for length in working.shape[:2])
-    blocks = cv2.resize(cv2.LUT(working, _DENSITY), (width, height), interpolation=cv2.INTER_AREA)
+    blocks = cv2.resize(cv2.LUT(working, DENSITY), (width, height), interpolation=cv2.INTER_AREA)
     smallest = np.linalg.eigvalsh(np.cov(blocks.reshape(-1, 3).T.astype(np.float64)))[0]
     return float(np.sqrt(max(smallest, 0.0)))
 
 
 _IS_STAIN_COLOUR = _stain_colours()
-_DENSITY = -np.log((np.arange(256, dtype=np.float32) + 1) / 256)
-"""Optical density of each pixel value."""
+
+
+@dataclass(frozen=True)
+class Looks:
+    """What was measured of a patch."""
+
+    nuclei: float
+    """Share of its pixels that haematoxylin makes dark."""
+    pale: float
+    """Share of its pixels with hardly any stain."""
+    eosin: float
+    """Mean optical density of eosin where there is tissue."""
+
+
+def looks_of(pixels: np.ndarray) -> Looks:
+    """Measure the pixels of a patch, (…, 3) uint8."""
+    density = cv2.LUT(np.ascontiguousarray(pixels).reshape(-1, 1, 3), DENSITY).reshape(-1, 3).astype(np.float64)
+    unmix = np.linalg.pinv(USUAL_STAINS)  # (3, 2)
+    haematoxylin, eosin = (density @ unmix).T
+    pale = density.mean(axis=1) < GLASS
+    tissue = eosin[~pale]
+    return Looks(
+        nuclei=float((haematoxylin > _NUCLEUS_DENSITY).mean()),
+        pale=float(pale.mean()),
+        eosin=float(tissue.mean()) if len(tissue) else 0.0,
+    )
+
+
+def in_tissue_words(looks: Looks) -> str:
+    """One sentence, each part of it with its number.
+
+    >>> in_tissue_words(Looks(nuclei=0.41, pale=0.02, eosin=0.3))
+    'Dark, crowded nuclei (41 % of the patch).'
+    """
+    if looks.pale >= 0.6:
+        return f"Mostly pale: lumen, mucus or glass ({100 * looks.pale:.0f} % of the patch)."
+    nuclei = next(words for least, words in _NUCLEI.items() if looks.nuclei >= least)
+    parts = [f"{nuclei} ({100 * looks.nuclei:.0f} % of the patch)"]
+    if looks.pale >= 0.2:
+        parts.append(f"pale gaps such as lumen or mucus ({100 * looks.pale:.0f} %)")
+    if looks.eosin >= 0.35 and looks.nuclei < _SOME_NUCLEI:
+        parts.append("pink tissue between them")
+    return f"{'; '.join(parts)}."

@@ -12,7 +12,7 @@ import numpy as np
 
 from bag_generators.errors import InputError
 
-_GLASS = 0.15
+GLASS = 0.15
 """A pixel whose optical density is below this in every channel shows the bare glass."""
 _FEWEST_TISSUE_PIXELS = 100
 _STRONGEST_GAIN = 3.0
@@ -71,21 +71,17 @@ def channel_name(feature: str, method: str) -> str:
     return _CHANNELS.get(method, {}).get(channel, channel) + comma + rest
 
 
-def _none(pixels: np.ndarray) -> np.ndarray:
-    return pixels
-
-
 def _reinhard(pixels: np.ndarray) -> np.ndarray:
     """Match mean and spread of the tissue in L*a*b* (Reinhard 2001); glass stays as it is."""
     density = _densest_channel(pixels)
-    tissue = density > _GLASS
+    tissue = density > GLASS
     if np.count_nonzero(tissue) < _FEWEST_TISSUE_PIXELS:
         return pixels
     lab = cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB)
     mean, spread = (moment.ravel() for moment in cv2.meanStdDev(lab, mask=tissue.view(np.uint8)))
     gain = _limited(_LAB_SPREAD / np.maximum(spread, 1e-3))
     matched = cv2.transform(lab.astype(np.float32), np.column_stack([np.diag(gain), _LAB_MEAN - gain * mean]))
-    stained = np.minimum(density / (2 * _GLASS), 1)[:, :, None]  # from glass to tissue without a seam
+    stained = np.minimum(density / (2 * GLASS), 1)[:, :, None]  # from glass to tissue without a seam
     blended = np.clip(np.rint(lab + stained * (matched - lab)), 0, 255).astype(np.uint8)
     return np.asarray(cv2.cvtColor(blended, cv2.COLOR_LAB2RGB))
 
@@ -96,7 +92,7 @@ def _macenko(pixels: np.ndarray) -> np.ndarray:
     Where they can't be told (one stain only, no H&E) the picture is taken to have the usual ones.
     """
     density = cv2.LUT(pixels, DENSITY)
-    tissue = density[_densest_channel(pixels) > _GLASS].astype(np.float64)  # (pixels, 3)
+    tissue = density[_densest_channel(pixels) > GLASS].astype(np.float64)  # (pixels, 3)
     if len(tissue) < _FEWEST_TISSUE_PIXELS:
         return pixels
     unmix = np.linalg.pinv(_outermost_stains(tissue)).T  # (2, 3)
@@ -118,7 +114,7 @@ def _tones(pixels: np.ndarray) -> np.ndarray:
 def _density(pixels: np.ndarray) -> np.ndarray:
     """Bring the dense end (90th percentile) of the tissue's optical density to the reference, channel by channel."""
     density = cv2.LUT(pixels, DENSITY)
-    tissue = density[density.mean(axis=2) > _GLASS]
+    tissue = density[density.mean(axis=2) > GLASS]
     if len(tissue) < _FEWEST_TISSUE_PIXELS:
         return pixels
     gain = _limited(_DENSE_TISSUE / np.maximum(np.percentile(tissue, 90, axis=0), 1e-3))
@@ -154,7 +150,7 @@ def _limited(gain: np.ndarray) -> np.ndarray:
 
 
 _METHODS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = MappingProxyType(
-    {"none": _none, "reinhard": _reinhard, "macenko": _macenko, "density": _density, "tones": _tones}
+    {"none": lambda pixels: pixels, "reinhard": _reinhard, "macenko": _macenko, "density": _density, "tones": _tones}
 )
 STAINS: tuple[str, ...] = tuple(_METHODS)
 """The names `normalise` knows; "none" leaves the picture as it is."""

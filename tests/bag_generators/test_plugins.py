@@ -8,13 +8,8 @@ import pytest
 
 from bag_generators.errors import InputError
 from bag_generators.plugins import Registry
-from elimipl.loss_registry import LOSSES, register_loss
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def loss(energies, candidates, weights):
-    return energies.sum()
 
 
 def number(thing):
@@ -48,20 +43,6 @@ def test_what_can_not_be_registered_is_refused(name, thing, sentence):
     with pytest.raises(InputError, match=sentence):
         numbers.register(name, thing)
     assert list(numbers) == ["one"]
-
-
-def test_losses_are_registered_once_and_never_in_the_place_of_the_program_s_own():
-    register_loss("sum", loss)
-    try:
-        assert LOSSES["sum"] is loss
-        with pytest.raises(InputError, match="There is a loss 'sum' already"):
-            register_loss("sum", loss)
-    finally:
-        LOSSES.unregister("sum")
-    with pytest.raises(InputError, match="There is a loss 'cli' already"):
-        register_loss("cli", loss)
-    with pytest.raises(InputError, match="3 is not a loss"):
-        register_loss("three", 3)
 
 
 MODULE = """

@@ -60,13 +60,6 @@ def test_any_size_from_64_px_works(name: str, height: int, width: int, kind: str
     assert bag.regions.paint(np.zeros(len(bag))).shape == (height, width)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=10, deadline=None)
-@given(colour=st.tuples(*[st.integers(0, 255)] * 3))
-def test_flat_pictures_give_finite_features(name: str, colour: tuple[int, int, int]) -> None:
-    assert np.isfinite(generate(name, flat(colour)).features).all()
-
-
 @pytest.mark.parametrize("name", ["row", "sbn", "sift"])
 @settings(max_examples=20, deadline=None)
 @given(height=st.integers(32, 150), width=st.integers(32, 150), axis=st.sampled_from([0, 1]))
@@ -78,14 +71,6 @@ def test_flipping_the_picture_flips_the_regions(name: str, height: int, width: i
     partner = np.flip(np.arange(len(regions)).reshape(side), axis).ravel()
     for i, j in enumerate(partner):
         assert (flipped.mask(j) == np.flip(regions.mask(i), axis)).all()
-
-
-@pytest.mark.parametrize("name", ["row", "sbn"])
-def test_flipping_the_picture_flips_the_colours(name: str) -> None:
-    image = picture("tissue")
-    bag, flipped = (generate(name, TissueImage.from_array(p)) for p in (image.pixels, image.pixels[::-1]))
-    partner = np.arange(len(bag)).reshape({"row": (8, 1), "sbn": (3, 3)}[name])[::-1].ravel()
-    assert flipped.features[:, :3] == pytest.approx(bag.features[partner, :3], abs=1e-4)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -106,10 +91,6 @@ def picture_of_many_segments() -> TissueImage:
     rng = np.random.default_rng(0)
     blocks = rng.choice([0, 128, 255], (56, 56, 3)).astype(np.uint8)
     return TissueImage.from_array(blocks.repeat(4, axis=0).repeat(4, axis=1))
-
-
-def test_the_picture_of_many_segments_has_16() -> None:
-    assert len(generate("kmeansseg", picture_of_many_segments())) == 16
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -154,31 +135,24 @@ def test_a_bag_whose_parts_do_not_fit_is_refused() -> None:
         Bag(bag.features[:7].copy(), bag.regions, "row", {}, bag.feature_names, "")
 
 
-@pytest.mark.parametrize(("height", "width"), [(63, 224), (224, 63), (1, 1), (31, 31), (1, 5000)])
+@pytest.mark.parametrize(("height", "width"), [(63, 224), (224, 63), (1, 1), (1, 5000)])
 def test_too_small_a_picture_is_refused_with_its_size_and_the_minimum(height: int, width: int) -> None:
     with pytest.raises(InputError, match=f"{width}×{height} px; a bag needs at least 64×64 px"):
         generate("row", picture("noise", height=height, width=width))
 
 
-def test_too_long_a_picture_is_refused_with_its_size() -> None:
-    assert generate("sbn", picture("noise", height=64, width=512)).regions.shape == (64, 512)
-    with pytest.raises(InputError, match="513×64 px, more than 8 times as long"):
-        generate("sbn", picture("noise", height=64, width=513))
-
-
-def test_an_unknown_generator_is_refused_with_those_there_are() -> None:
-    with pytest.raises(InputError, match=r"'surf'\. Choose one of 'row', 'sbn', 'kmeansseg', 'sift'"):
-        generate("surf", picture("noise"))
-
-
-def test_an_unknown_parameter_is_refused_with_those_there_are() -> None:
-    with pytest.raises(InputError, match=r"'sift' has no parameter 'patch'\. It takes 'stain'"):
-        generate("sift", picture("noise"), patch=64)
-
-
-def test_an_unknown_stain_is_refused_with_those_there_are() -> None:
-    with pytest.raises(InputError, match=r"'vahadane'\. Choose one of 'none', 'reinhard', 'macenko'"):
-        generate("row", picture("noise"), stain="vahadane")
+@pytest.mark.parametrize(
+    ("name", "params", "width", "said"),
+    [
+        ("surf", {}, 64, r"'surf'\. Choose one of 'row', 'sbn', 'kmeansseg', 'sift'"),
+        ("sift", {"patch": 64}, 64, r"'sift' has no parameter 'patch'\. It takes 'stain'"),
+        ("row", {"stain": "vahadane"}, 64, r"'vahadane'\. Choose one of 'none', 'reinhard', 'macenko'"),
+        ("sbn", {}, 513, "513×64 px, more than 8 times as long"),
+    ],
+)
+def test_what_can_not_be_made_is_refused_with_what_can(name: str, params: dict, width: int, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        generate(name, picture("noise", height=64, width=width), **params)
 
 
 @pytest.mark.parametrize("stain", STAINS)

@@ -54,8 +54,7 @@ def test_everything_comes_back(folder, rows):
 @pytest.mark.parametrize(
     "key",
     [
-        slice(None), slice(0, 0), slice(2, 2), slice(5, 3), slice(1, 2), slice(2, 17), slice(-5, None), slice(0, 99, 3),
-        slice(None, None, -2), 0, -1, [4], [17, 0, 9, 9], np.array([], int), np.arange(18) % 4 == 1,
+        slice(None), slice(0, 0), slice(2, 2), slice(5, 3), slice(1, 2), slice(2, 17), slice(-5, None),
         (slice(None), slice(1, 3)), (slice(4, 11), [0, 3]), (slice(3, 3), slice(2)),
     ],
     ids=str,
@@ -66,9 +65,9 @@ def test_indexing_is_that_of_an_array(folder, rows, key):
     assert taken.dtype == np.float32
 
 
-@pytest.mark.parametrize("key", [18, -19, [3, 18]])
-def test_a_row_that_is_not_there_is_an_index_error(folder, key):
-    with pytest.raises(IndexError):
+@pytest.mark.parametrize("key", [3, [17, 0], slice(0, 99, 3), np.arange(18) % 4 == 1])
+def test_rows_that_do_not_follow_each_other_are_refused(folder, key):
+    with pytest.raises(IndexError, match="reads them all"):
         mapped(folder)[key]
 
 

@@ -57,7 +57,7 @@ def test_another_kind_of_file_is_foreign(tmp_path, content):
         read_tensors(path, "key", "t")
 
 
-@pytest.mark.parametrize("text", ["{", '{"a": NaN}', '{"a": 1, "a": 2}', json.dumps("\ud800")])
+@pytest.mark.parametrize("text", ["{", '{"a": NaN}', json.dumps("\ud800")])
 def test_a_description_that_is_not_plain_json_is_refused(tmp_path, text):
     path = tmp_path / "t.safetensors"
     path.write_bytes(save(TENSORS, {"key": text}))

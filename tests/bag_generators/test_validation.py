@@ -69,10 +69,10 @@ def test_what_is_no_table_at_all():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", '{"a": 1, "a": 2}', "NaN", "[Infinity]", '"\\ud800"', "[" * 100_000, "1" * 5000, b"\xff\xfe"],
-    ids=["empty", "cut", "twice", "nan", "infinity", "surrogate", "nested", "endless number", "no text"],
+    ["", "{", "NaN", "[Infinity]", '"\\ud800"', "[" * 100_000, "1" * 5000, b"\xff\xfe"],
+    ids=["empty", "cut", "nan", "infinity", "surrogate", "nested", "endless number", "no text"],
 )
-def test_json_with_two_meanings_or_none(text):
+def test_what_is_not_json(text):
     with pytest.raises(InputError, match=r"The file “x” is not JSON\."):
         parse_json(text, "The file “x”")
 

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from bag_generators import GENERATORS
-from bag_generators.tissue.words import in_tissue_words, looks_of
+from bag_generators.tissue.quality import in_tissue_words, looks_of
 from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.explore.maps import map_scores

@@ -1,12 +1,5 @@
 """Deep: cells of the whole picture against a literal reading, in windows as in one piece, and words for them."""
 
-import json
-import multiprocessing
-import os
-import shutil
-import subprocess
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -15,21 +8,7 @@ from bag_generators import InputError, TissueImage, generate
 from bag_generators.assets import assets
 from bag_generators.generators import deep as generator
 from bag_generators.generators import encoder
-from bag_generators.generators.encoder import (
-    CORE,
-    ENCODER,
-    MARGIN,
-    SEEN,
-    STAGES,
-    STRIDE,
-    VIEWS,
-    WIDTH,
-    place_weights,
-    read_encoder,
-    seen_side,
-    shipped_encoder,
-    spans,
-)
+from bag_generators.generators.encoder import CORE, ENCODER, MARGIN, STAGES, VIEWS, WIDTH, shipped_encoder
 from bag_generators.storage import read_tensors
 from bag_generators.tissue.phantom import draw
 from tests.bag_generators.references import lite0 as literal
@@ -63,20 +42,6 @@ def test_cells_are_what_the_maps_hold_at_their_places(height: int, width: int, l
     assert found.shape == (rows * columns, len(VIEWS) * WIDTH)
     expected = literal.cells(layers, image.pixels, rows, columns)
     np.testing.assert_allclose(found / shipped_encoder().spread, expected / shipped_encoder().spread, atol=5e-3)
-
-
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("step", sorted(set(STAGES.values())))
-def test_the_places_of_a_map_count_as_one_in_every_cell(view: int, step: int) -> None:
-    """Also where the size at the scale of the view was rounded, and across windows."""
-    for side in (*range(56, 700), 3584, 9999):
-        count = generator.grid_of(side, side)[0]
-        seen, total = seen_side(side, view), np.zeros(count)
-        for top, bottom in spans(max(SEEN, -(-seen // STRIDE) * STRIDE)):
-            places = slice(top // step, -(-min(bottom, seen) // step))
-            first, weights = place_weights(count, side, view, step, places)
-            total[first : first + len(weights)] += weights.sum(1)
-        np.testing.assert_allclose(total, 1, atol=1e-5, err_msg=f"{side} px")
 
 
 @pytest.mark.parametrize(
@@ -145,17 +110,6 @@ def test_windows_change_a_cell_little(monkeypatch: pytest.MonkeyPatch) -> None:
     assert change[:, 25:27].max() > 0.01  # it was read in windows
 
 
-def test_windows_are_even_and_none_is_a_sliver() -> None:
-    for side in range(SEEN, 12_000, STRIDE):
-        parts = spans(side)
-        assert [part[0] for part in parts[1:]] == [part[1] for part in parts[:-1]]
-        assert (parts[0][0], parts[-1][1]) == (0, side)
-        sizes = [end - start for start, end in parts]
-        assert max(sizes) <= CORE
-        assert max(sizes) - min(sizes) <= STRIDE
-        assert all(start % STRIDE == 0 for start, _ in parts)
-
-
 class Blank:
     """A network that sees nothing and remembers how much it was shown at once."""
 
@@ -191,16 +145,6 @@ def test_larger_cells_are_means_of_what_they_cover(monkeypatch: pytest.MonkeyPat
     large = generate("deep", image)
     assert large.regions.boxes[0].tolist() == [0, 0, 28, 28]
     np.testing.assert_allclose(large.features.reshape(small.shape), small, atol=1e-3)
-
-
-def test_no_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise AssertionError("a process was started")
-
-    for place, name in ((subprocess, "Popen"), (multiprocessing.Process, "start"), (os, "fork")):
-        monkeypatch.setattr(place, name, refused)
-    bag = generate("deep", picture())
-    assert bag.regions.paint(bag.features[:, 0]).shape == (224, 224)
 
 
 def test_a_cell_sees_its_surroundings() -> None:
@@ -246,44 +190,3 @@ def test_every_instance_has_words_and_steps(height: int, width: int, instance: i
         assert step.drawing.pixels.shape == (min(view, height), min(view, width), 3)
         left, top, right, bottom = step.drawing.frames[0]
         assert np.array_equal(step.drawing.pixels[top:bottom, left:right], image.pixels[y0:y1, x0:x1])
-
-
-def test_different_tissue_gives_different_numbers() -> None:
-    tumour, mucus = (
-        generate("deep", TissueImage.from_array(draw(kind, 1).pixels)).features.mean(0) for kind in ("TUM", "MUC")
-    )
-    assert np.abs((tumour - mucus) / shipped_encoder().spread).mean() > 0.05
-
-
-@pytest.fixture
-def copied(tmp_path: Path) -> Path:
-    for suffix in (".safetensors", ".json"):
-        shutil.copy(assets("encoder", ENCODER + suffix), tmp_path)
-    return tmp_path / f"{ENCODER}.safetensors"
-
-
-def test_a_swapped_encoder_is_refused(copied: Path) -> None:
-    read_encoder(copied)
-    content = bytearray(copied.read_bytes())
-    content[-1] ^= 1
-    copied.write_bytes(content)
-    with pytest.raises(InputError, match="not the one its card describes"):
-        read_encoder(copied)
-
-
-def test_a_damaged_encoder_and_a_damaged_card_are_refused(copied: Path) -> None:
-    copied.write_bytes(b"no tensors")
-    with pytest.raises(InputError, match="is not an encoder"):
-        read_encoder(copied)
-    card = copied.with_suffix(".json")
-    card.write_text(json.dumps({"name": "x"}))
-    with pytest.raises(InputError, match="encoder's card"):
-        read_encoder(copied)
-
-
-def test_the_card_says_where_the_encoder_comes_from() -> None:
-    card = shipped_encoder().card
-    assert "Apache-2.0" in card.licence
-    assert card.sources
-    assert "ImageNet" in card.learned_from
-    assert len(card.likeness_names) == len(shipped_encoder().likenesses)

@@ -42,7 +42,7 @@ def test_pixels_scale_and_levels_are_those_of_the_scan(folder, name):
     slide = open_slide(slide_path(name, folder))
     assert (slide.name, slide.width, slide.height) == (name, makers.WIDTH, makers.HEIGHT)
     assert slide.microns_per_pixel == pytest.approx(makers.MICRONS)
-    assert slide.levels[1].downsample == pytest.approx(2)
+    assert slide.facts.levels[1][2] == pytest.approx(2)
     whole = slide.pixels(0, 0, makers.WIDTH, makers.HEIGHT, (makers.WIDTH, makers.HEIGHT))
     assert np.abs(whole.astype(int) - makers.pixels()).max() <= 4
     half = slide.thumbnail(makers.WIDTH // 2)

@@ -9,7 +9,7 @@ import skimage.data
 
 from bag_generators import TissueImage, load
 from bag_generators.tissue.phantom import HAEMATOXYLIN_EOSIN, PHANTOM_KINDS, draw
-from bag_generators.tissue.quality import Quality, measure
+from bag_generators.tissue.quality import Looks, Quality, in_tissue_words, looks_of, measure
 
 
 def quality_of(pixels: np.ndarray) -> Quality:
@@ -173,3 +173,29 @@ def test_scanned_tissue_has_colour_texture_and_impurity(shared_data):
     assert np.mean([tile.stain_colour > 0.95 for tile in tiles]) > 0.9
     assert np.mean([tile.third_colour > 0.002 for tile in tiles]) > 0.9
     assert np.mean([tile.unevenness < 2.6 for tile in tiles]) > 0.9
+
+
+def test_glass_is_pale_and_a_field_of_dark_violet_is_crowded():
+    glass = looks_of(np.full((20, 20, 3), 245, dtype=np.uint8))
+    assert glass.pale == 1
+    assert "Mostly pale" in in_tissue_words(glass)
+    violet = looks_of(np.full((20, 20, 3), (70, 40, 120), dtype=np.uint8))
+    assert violet.nuclei == 1
+    assert "crowded nuclei (100 %" in in_tissue_words(violet)
+
+
+def test_lymphocytes_have_more_nuclei_than_mucus():
+    crowded, empty = (looks_of(draw(tissue, seed=1).pixels) for tissue in ("LYM", "MUC"))
+    assert crowded.nuclei > 2 * empty.nuclei
+
+
+@pytest.mark.parametrize(
+    ("looks", "said"),
+    [
+        (Looks(0.2, 0.3, 0.1), "Scattered nuclei (20 % of the patch); pale gaps such as lumen or mucus (30 %)."),
+        (Looks(0.05, 0.0, 0.5), "Few nuclei (5 % of the patch); pink tissue between them."),
+        (Looks(0.0, 0.0, 0.1), "Hardly any nuclei (0 % of the patch)."),
+    ],
+)
+def test_every_part_of_the_sentence_has_its_number(looks, said):
+    assert in_tissue_words(looks) == said

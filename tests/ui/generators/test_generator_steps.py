@@ -5,7 +5,7 @@ import pytest
 
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.generators import row
-from bag_generators.generators.colour_words import colour_name
+from bag_generators.generators.grid import colour_name
 from bag_generators.generators.kmeansseg import LITTLE_GAIN, TIGHT
 from bag_generators.registry import steps_of
 from bag_generators.steps import Stars

@@ -1,4 +1,4 @@
-"""Drawing a phantom: tissue layers become stain concentrations, and those become pixels.
+"""Phantoms: drawn haematoxylin-eosin tiles whose class-carrying pixels are known, for teaching and tests.
 
 A phantom is neutral tissue with the class in one part of it: loose connective tissue, or fat, which looks like none of
 the seven classes (loose tissue and stroma are akin). The background, the stain, the place and
@@ -15,21 +15,10 @@ from types import MappingProxyType
 
 import numpy as np
 
+from bag_generators.bag import Bag
 from bag_generators.errors import InputError
-from bag_generators.tissue.phantom.glands import normal_mucosa, tumour
-from bag_generators.tissue.phantom.nuclei import draw_nuclei
-from bag_generators.tissue.phantom.shapes import coordinates, sample, smooth_noise
-from bag_generators.tissue.phantom.tissues import (
-    Area,
-    Layer,
-    debris,
-    fat,
-    loose_tissue,
-    lymphocytes,
-    mucus,
-    muscle,
-    stroma,
-)
+from bag_generators.tissue import phantom_tissues as tissues
+from bag_generators.tissue.phantom_tissues import Area, Layer, coordinates, draw_nuclei, sample, smooth_noise
 
 PHANTOM_KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -45,16 +34,19 @@ PHANTOM_KINDS: Mapping[str, str] = MappingProxyType(
 """The seven tissue types a phantom can show, with a line about what to look for."""
 
 _PAINTERS: Mapping[str, Callable[[np.random.Generator, Area], Layer]] = {
-    "DEB": debris,
-    "LYM": lymphocytes,
-    "MUC": mucus,
-    "MUS": muscle,
-    "NORM": normal_mucosa,
-    "STR": stroma,
-    "TUM": tumour,
+    "DEB": tissues.debris,
+    "LYM": tissues.lymphocytes,
+    "MUC": tissues.mucus,
+    "MUS": tissues.muscle,
+    "NORM": tissues.normal_mucosa,
+    "STR": tissues.stroma,
+    "TUM": tissues.tumour,
 }
 
-_BACKGROUNDS: Mapping[str, Callable[[np.random.Generator, int], Layer]] = {"loose": loose_tissue, "fat": fat}
+_BACKGROUNDS: Mapping[str, Callable[[np.random.Generator, int], Layer]] = {
+    "loose": tissues.loose_tissue,
+    "fat": tissues.fat,
+}
 
 HAEMATOXYLIN_EOSIN = np.array([[0.5626, 0.7201, 0.4062], [0.2159, 0.8012, 0.5581]])
 """Unit optical densities of the two stains in R, G, B: the reference of Macenko et al., ISBI 2009."""
@@ -149,3 +141,25 @@ def _compose(background: Layer, layer: Layer, chromatin: np.ndarray) -> tuple[np
         np.maximum(haematoxylin * (1 - inside) + nuclei * (1 + 0.16 * chromatin), 0),
         np.maximum(eosin * (1 - 0.25 * inside), 0),
     )
+
+
+def instance_truth(bag: Bag, truth: np.ndarray) -> np.ndarray:
+    """Which instances carry the class, (n,) bool: those of whose region `truth` covers at least half.
+
+    Regions can be larger than the structure they hold (a row is as wide as the picture), so the most covered
+    instance always counts, however small its share: a bag of class c has at least one instance of class c, as
+    multi-instance learning assumes. Only if `truth` (H, W) touches no region at all does no instance count.
+    """
+    shares = instance_shares(bag, truth)
+    return (shares >= min(0.5, shares.max())) & (shares > 0)
+
+
+def instance_shares(bag: Bag, truth: np.ndarray) -> np.ndarray:
+    """How much of the region of every instance `truth` (H, W) covers, (n,) from 0 to 1."""
+    if truth.shape != bag.regions.shape:
+        raise InputError(
+            f"The truth is {truth.shape} pixels large and the bag's picture {bag.regions.shape}.",
+            "Use the truth of the picture from which the bag was made.",
+        )
+    masks = (bag.regions.mask(i) for i in range(len(bag.regions)))
+    return np.array([truth[mask].sum() / max(mask.sum(), 1) for mask in masks])
