@@ -14,7 +14,6 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from bag_generators import GENERATORS
 from bag_generators.assets import asset_sha256, assets
 from bag_generators.errors import InputError
 from bag_generators.storage import write_whole
@@ -93,12 +92,6 @@ def write_model(card: Card, weights: bytes, folder: Path) -> Path:
     for (name, content), what in zip(model_files(card, weights).items(), ("The model", "The model card"), strict=True):
         write_whole(folder / name, content, what)
     return folder / f"{card.id}.json"
-
-
-def generator_files(name: str) -> dict[str, str]:
-    """The sha256 of each file below `assets` that a generator computes with; none for most, and for unknown ones."""
-    files = GENERATORS[name].files if name in GENERATORS else ()
-    return {file: found for file in files if (found := asset_sha256(file)) is not None}
 
 
 def check_generator_files(card: Card) -> None:

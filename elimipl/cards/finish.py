@@ -18,13 +18,13 @@ from bag_generators.storage import pack_tensors
 from elimipl.acceptance import KnownBags
 from elimipl.cards.acceptance import Acceptance
 from elimipl.cards.card import CandidateScheme, Card, TrainingData, check_id, usual_id
-from elimipl.cards.files import generator_files, model_files, sha256_of, write_model
+from elimipl.cards.files import model_files, sha256_of, write_model
 from elimipl.cards.held_out import HeldOut, Measured, measure
 from elimipl.cards.limits import Limits, derive_limits
 from elimipl.cards.trust import Trust
 from elimipl.data.candidates import Candidates
 from elimipl.data.pictures import NO_PICTURES, PHANTOMS, pictures_of
-from elimipl.data.shipped import picture_qualities
+from elimipl.data.shipped import generator_files, picture_qualities
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor

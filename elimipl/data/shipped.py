@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bag_generators.assets import assets
+from bag_generators import GENERATORS
+from bag_generators.assets import asset_sha256, assets
 from bag_generators.errors import InputError
 from bag_generators.tissue.quality import ASSUMED_MICRONS_PER_PIXEL, kept_scale
 from bag_generators.validation import Record, Sha256, read_json, validated
@@ -60,6 +61,12 @@ def load_bag_set(name: str) -> BagDataset:
     if name not in sets:
         raise InputError(f"There is no bag set “{name}”.", f"Choose one of: {', '.join(sets)}.")
     return BagDataset.load(BAGS_FOLDER / sets[name].file, sets[name].file)
+
+
+def generator_files(name: str) -> dict[str, str]:
+    """The sha256 of each file below `assets` that a generator computes with; none for most, and for unknown ones."""
+    files = GENERATORS[name].files if name in GENERATORS else ()
+    return {file: found for file in files if (found := asset_sha256(file)) is not None}
 
 
 def picture_qualities(originals: BagDataset) -> tuple[dict[str, float], ...]:
