@@ -24,7 +24,7 @@ ROOMS = {
     "bag_generators.reading": {"bag_generators.errors", "bag_generators.formats"},
     "elimipl.model": {
         "elimipl.asked_by_name", "elimipl.attention_registry", "elimipl.loss_registry",
-        "elimipl.config", "elimipl.dataset", "elimipl.dataset_arrays", "bag_generators.errors",
+        "elimipl.config", "elimipl.dataset", "bag_generators.errors",
         "bag_generators.threads",
     },
     "elimipl.training": {
