@@ -306,9 +306,7 @@ class BagDataset:
             groups.append(part.groups if keep_groups else numbers + start)
             start += len(distinct)
         tables = [part.instances for part in parts]
-        mapped = [
-            table for table in tables if isinstance(table, MappedRows)
-        ]  # left there where all of them are
+        mapped = [table for table in tables if isinstance(table, MappedRows)]  # left there where all of them are
         sources = [part.sources or ("",) * len(part) for part in parts] if any(part.sources for part in parts) else []
         truths = [part.instance_truth for part in parts if part.instance_truth is not None]
         return replace(
