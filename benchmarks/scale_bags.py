@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from elimipl.dataset import BagDataset
+from elimipl.dataset import BagDataset, save_pieces
 from elimipl.labels import TISSUE7
-from elimipl.sharding import save_pieces
 
 INSTANCES, FEATURES = 25, 128
 _A_PIECE = 1000  # bags

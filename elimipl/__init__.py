@@ -15,6 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# ruff: noqa: F401 - what type checkers see is what `__getattr__` gives
 if TYPE_CHECKING:
     from bag_generators.errors import InputError
     from elimipl import explain
@@ -37,41 +38,6 @@ if TYPE_CHECKING:
     from elimipl.training.protocol import evaluate
     from elimipl.training.reports import EpochReport
     from elimipl.training.splits import group_folds, stratified_splits
-
-__all__ = [
-    "ATTENTIONS",
-    "COLON",
-    "LESION5",
-    "LOSSES",
-    "METHODS",
-    "TISSUE7",
-    "BagDataset",
-    "Config",
-    "EpochReport",
-    "Fitted",
-    "InputError",
-    "LabelSpace",
-    "MIPLClassifier",
-    "Method",
-    "Prediction",
-    "Predictions",
-    "Predictor",
-    "Settings",
-    "collate_bags",
-    "doubtful",
-    "evaluate",
-    "explain",
-    "fit",
-    "group_folds",
-    "join",
-    "list_models",
-    "network_method",
-    "register_attention",
-    "register_loss",
-    "register_method",
-    "save_model",
-    "stratified_splits",
-]
 
 # Loaded on demand (PEP 562), so that `python -m elimipl doctor` starts where torch is broken.
 _HOMES = {
@@ -97,6 +63,7 @@ _HOMES = {
     "elimipl.training.splits": ("group_folds", "stratified_splits"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = ["explain", *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,14 +13,20 @@ from numpy.typing import ArrayLike
 from bag_generators import bag_file, shards
 from bag_generators.errors import InputError
 from bag_generators.mapped_rows import MappedRows
-from elimipl.dataset_arrays import InstanceTable, disjoint_groups, gathered, halved, joined
 from elimipl.dataset_checks import bag_arrays, candidate_matrix, frozen, validate
 from elimipl.labels import LabelSpace, as_label_space
 
+InstanceTable: TypeAlias = np.ndarray | MappedRows
+"""(N, d) float32 instances in memory, or on disk and read where they are indexed."""
 UNLABELLED = LabelSpace.of(
     ("one class", "another class"), id="unlabelled", source="bags that nobody has labelled; their classes are not known"
 )
 """Stands in where a file has no label space, since a data set needs one: every label is −1, every class possible."""
+
+
+def gathered(table: InstanceTable, chosen: np.ndarray, rows: Callable[[], np.ndarray]) -> np.ndarray:
+    """The instances of the bags with these numbers, one bag after the other; `rows` says which rows those are."""
+    return table.blocks(chosen) if isinstance(table, MappedRows) else table[rows()]
 
 
 class LabelledBag(NamedTuple):
@@ -30,10 +36,6 @@ class LabelledBag(NamedTuple):
     candidates: np.ndarray  # (k,) bool, read-only
     label: int  # −1 = unknown
     name: str
-
-
-def _no_numbers() -> np.ndarray:
-    return np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +58,7 @@ class BagDataset:
     label_space: LabelSpace
     generator: str = ""
     params: dict[str, Any] = field(default_factory=dict)
-    groups: np.ndarray = field(default_factory=_no_numbers)  # (m,) int64
+    groups: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # (m,) int64
     instance_truth: np.ndarray | None = None  # (N,) bool
     names: tuple[str, ...] = ()
     source: str = ""
@@ -182,7 +184,13 @@ class BagDataset:
             shards.write(Path(path), self.as_file())
             return
         content = self.as_file()
-        bag_file.write(Path(path), replace(content, instances=halved(np.asarray(self.instances))) if half else content)
+        if half:
+            with np.errstate(over="ignore"):
+                content = replace(content, instances=np.asarray(self.instances).astype(np.float16))
+            if not np.isfinite(content.instances).all():
+                largest = np.abs(np.asarray(self.instances)).max()
+                raise InputError(f"A feature of {largest:g} is too large for 16 bits.", "Save the bags with 32 bits.")
+        bag_file.write(Path(path), content)
 
     def as_file(self) -> bag_file.BagFile:
         """Everything a file or an index holds of these bags."""
@@ -203,19 +211,19 @@ class BagDataset:
         )
 
     @classmethod
-    def load(cls, path: str | Path, called: str = "", label_space: LabelSpace = UNLABELLED) -> BagDataset:
+    def load(cls, path: str | Path, called: str = "") -> BagDataset:
         """Read a bag file or a folder of shards. Never runs code from it; anything else is refused with a sentence.
 
         `called` is what a refusal calls the file (its path unless given). Bags of `elimipl bags --unlabelled`, which
-        have no labels, get −1 for each, every class of `label_space` as a candidate, and a group for each picture.
+        have no labels, get −1 for each, the classes of `UNLABELLED` as candidates, and a group for each picture.
         """
         file = (shards if Path(path).is_dir() else bag_file).read(Path(path), called)
         labelled: dict[str, Any]
         if file.label_space is None:
             m = max(file.offsets.size - 1, 0)
             labelled = {
-                "label_space": label_space,
-                "candidates": np.ones((m, len(label_space)), dtype=bool),
+                "label_space": UNLABELLED,
+                "candidates": np.ones((m, len(UNLABELLED)), dtype=bool),
                 "labels": np.full(m, -1),
                 "groups": np.unique(file.image_sha256, return_inverse=True)[1],
             }
@@ -292,12 +300,20 @@ class BagDataset:
                     f"“{first.generator}” with “{first.label_space.id}”.",
                     "Join data sets of one generator and one label space.",
                 )
-        groups = [part.groups for part in parts] if keep_groups else disjoint_groups(parts)
+        groups, start = [], 0
+        for part in parts:
+            distinct, numbers = np.unique(part.groups, return_inverse=True)
+            groups.append(part.groups if keep_groups else numbers + start)
+            start += len(distinct)
+        tables = [part.instances for part in parts]
+        mapped = [table for table in tables if isinstance(table, MappedRows)]  # left there where all of them are
         sources = [part.sources or ("",) * len(part) for part in parts] if any(part.sources for part in parts) else []
         truths = [part.instance_truth for part in parts if part.instance_truth is not None]
         return replace(
             first,
-            instances=joined([part.instances for part in parts]),
+            instances=MappedRows.joined(mapped)
+            if len(mapped) == len(tables)
+            else np.concatenate([*map(np.asarray, tables)]),
             offsets=np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             candidates=np.concatenate([part.candidates for part in parts]),
             labels=np.concatenate([part.labels for part in parts]),
@@ -306,3 +322,17 @@ class BagDataset:
             sources=tuple(name for part in sources for name in part),
             instance_truth=np.concatenate(truths) if len(truths) == len(parts) else None,
         )
+
+
+def save_pieces(folder: str | Path, pieces: Iterable[BagDataset]) -> BagDataset:
+    """Write all bags of `pieces` in order as one data set, and give it back with its instances on disk.
+
+    Memory holds the instances of one piece at a time. Descriptions come from the first piece, groups are renumbered as
+    in `BagDataset.concatenate`. The name of the folder ends in “.shards”.
+    """
+    folder = Path(folder)
+    shards.check_out(folder)
+    written = [replace(piece, instances=shards.write_parts(folder, piece.instances, piece.sizes)) for piece in pieces]
+    whole = BagDataset.concatenate(written)
+    whole.save(folder)
+    return whole

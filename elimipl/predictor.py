@@ -19,8 +19,7 @@ from elimipl.cards.card import Card
 from elimipl.cards.conformal import USUAL_LEVEL, Conformal
 from elimipl.cards.files import check_generator_files, find_card, read_weights, weights_path
 from elimipl.config import Config
-from elimipl.dataset import UNLABELLED, BagDataset
-from elimipl.dataset_arrays import InstanceTable
+from elimipl.dataset import UNLABELLED, BagDataset, InstanceTable
 from elimipl.labels import LabelSpace
 from elimipl.model.inference import infer
 from elimipl.model.network import Network

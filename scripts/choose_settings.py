@@ -17,12 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from elimipl.benchmark.cells import CROWD, Cell
-from elimipl.benchmark.prepared import Prepared
-from elimipl.benchmark.rebuilt import SOURCES, find_raw
 from elimipl.benchmark.session import config_of
-from elimipl.benchmark.sources import USUAL_FOLDERS, DataFolders
+from elimipl.benchmark.sources import SOURCES, USUAL_FOLDERS, DataFolders, Prepared, Shelf
 from elimipl.benchmark.tasks import Task, run_tasks
-from elimipl.benchmark.tile_bags import prepare_tiles
 from elimipl.training.splits import stratified_splits
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,9 +78,9 @@ def _tasks(folders: tuple[Path, ...], done: dict[str, Any]) -> Iterator[Task]:
 def _bags(cell: Cell, folders: tuple[Path, ...], splits: int) -> Prepared:
     """Bags of another seed; or the same tiles, split by another seed."""
     if cell.data in SOURCES:
-        dataset = SOURCES[cell.data].build(find_raw(cell.data, folders), r=cell.r, seed=SEED)
+        dataset = SOURCES[cell.data].build(DataFolders(folders).of(cell), r=cell.r, seed=SEED)
         return Prepared(dataset, stratified_splits(dataset.labels, splits, seed=SEED))
-    dataset = prepare_tiles(cell.data, folders, DataFolders().kept).dataset
+    dataset = Shelf(DataFolders(folders)).bags_of(cell).dataset
     return Prepared(dataset, stratified_splits(dataset.labels, splits, seed=SEED, groups=dataset.groups), crowd=True)
 
 

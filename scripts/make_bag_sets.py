@@ -21,8 +21,7 @@ from bag_generators.tissue.quality import measure
 from bag_generators.validation import plain
 from elimipl.data.candidates import Candidates
 from elimipl.data.phantoms import build_phantoms, phantom_names, phantom_quality
-from elimipl.data.qualities import QUALITIES_FILE
-from elimipl.data.shipped import BAGS_FOLDER, BagSet, bag_sets
+from elimipl.data.shipped import BAGS_FOLDER, QUALITIES_FILE, BagSet, bag_sets
 from elimipl.data.tiles import find_tiles
 from elimipl.dataset import BagDataset
 from elimipl.labels import TISSUE7

@@ -24,9 +24,9 @@ import torch
 from bag_generators import GENERATORS, generate, load
 from bag_generators.storage import write_whole
 from elimipl.config import Config
+from elimipl.data.benchmark_sets import Recipe
 from elimipl.data.compose import Composition, compose
 from elimipl.data.crowd import uniform_false_positives
-from elimipl.data.mixed_bags import Recipe
 from elimipl.data.shipped import load_bag_set
 from elimipl.dataset import BagDataset
 from elimipl.model.inference import Predictions

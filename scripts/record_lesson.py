@@ -20,8 +20,7 @@ from sklearn.datasets import load_digits
 
 from bag_generators.storage import write_whole
 from elimipl.config import Config
-from elimipl.data.mixed_bags import Recipe, mix_bags
-from elimipl.data.sklearn_digits import LABEL_SPACE, TARGETS
+from elimipl.data.benchmark_sets import DIGITS, EVEN_DIGITS, Recipe, mix_bags
 from elimipl.dataset import BagDataset
 from elimipl.training.loop import fit
 
@@ -52,14 +51,14 @@ def digit_bags(
     parts = []
     for members, recipe, part_seed in ((order[:cut], learned, seed), (order[cut:], held_out, seed + 1000)):
         classes = digits.target[members]
-        described = {"generator": "pixels", "source": LABEL_SPACE.source, "licence": "CC BY 4.0"}
+        described = {"generator": "pixels", "source": DIGITS.source, "licence": "CC BY 4.0"}
         parts.append(
             mix_bags(
                 (digits.data[members] / 16.0).astype(np.float32),
                 classes,
-                TARGETS,
+                EVEN_DIGITS,
                 classes % 2 == 1,
-                LABEL_SPACE,
+                DIGITS,
                 recipe,
                 r=r,
                 seed=part_seed,
@@ -75,7 +74,7 @@ def record_weights() -> dict[str, Any]:
     beliefs = [train.candidates / train.candidates.sum(axis=1, keepdims=True)]
     fitted = fit(train, SHOWN_CONFIG, on_epoch=lambda report: beliefs.append(report.snapshot.weights), device="cpu")
     movement = np.array(beliefs)  # (T + 1, m, k)
-    shown = [int(np.flatnonzero(train.labels == label)[0]) for label in range(len(TARGETS))]
+    shown = [int(np.flatnonzero(train.labels == label)[0]) for label in range(len(EVEN_DIGITS))]
     wrong = np.flatnonzero(movement[-1].argmax(axis=1) != train.labels)
     bags = [
         {
@@ -97,7 +96,7 @@ def record_weights() -> dict[str, Any]:
 
 def record_curve(seeds: Sequence[int]) -> dict[str, Any]:
     """Figure 4 in miniature: held-out accuracy over r for three methods, one split a seed."""
-    ambiguity = list(range(len(TARGETS) - 1))
+    ambiguity = list(range(len(EVEN_DIGITS) - 1))
     accuracy: dict[str, list[list[float]]] = {name: [[] for _ in ambiguity] for name in CURVE_METHODS}
     for seed in seeds:
         for row, r in enumerate(ambiguity):
@@ -110,7 +109,7 @@ def record_curve(seeds: Sequence[int]) -> dict[str, Any]:
         f"{len(train)} training and {len(held_out)} held-out digit bags (held out: bags of other pictures of digits); "
         f"data and training seeds {', '.join(map(str, seeds))}; {_settings(CURVE_CONFIG)}; last epoch, no choosing."
     )
-    return {"about": about, "r": ambiguity, "classes": len(TARGETS), "accuracy": accuracy}
+    return {"about": about, "r": ambiguity, "classes": len(EVEN_DIGITS), "accuracy": accuracy}
 
 
 def _about_digits(train: BagDataset, held_out: BagDataset, config: Config, r: int) -> str:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from elimipl.config import Config
+from elimipl.data.benchmark_sets import build_digits
 from elimipl.data.candidates import Candidates
 from elimipl.data.shipped import load_bag_set
-from elimipl.data.sklearn_digits import build_digits
 from elimipl.dataset import BagDataset
 from elimipl.methods.networks import SUMMARIES, method_config, paper_config
 from elimipl.training.stages import stages

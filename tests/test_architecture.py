@@ -14,8 +14,8 @@ FOUNDATIONS = (
 """Modules of the lower package that know neither pictures nor bags of pictures, for both packages to build on."""
 
 KNOW_PICTURES = {
-    "tiles.py", "crc_mipl.py", "tile_parts.py", "tile_shards.py", "zips.py", "phantoms.py", "qualities.py",
-    "generator_files.py", "doctor.py", "answer.py",
+    "tiles.py", "crc_mipl.py", "tile_parts.py", "tile_shards.py", "zips.py", "phantoms.py", "shipped.py",
+    "doctor.py", "answer.py",
 }  # fmt: skip
 """Builders of bags, who examines the whole house, and the answer, which names the scale that was read at; with commands
 and slides the only files of `elimipl` that know them."""
@@ -24,7 +24,7 @@ ROOMS = {
     "bag_generators.reading": {"bag_generators.errors", "bag_generators.formats"},
     "elimipl.model": {
         "elimipl.asked_by_name", "elimipl.attention_registry", "elimipl.loss_registry",
-        "elimipl.config", "elimipl.dataset", "elimipl.dataset_arrays", "bag_generators.errors",
+        "elimipl.config", "elimipl.dataset", "bag_generators.errors",
         "bag_generators.threads",
     },
     "elimipl.training": {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-from elimipl.benchmark.paper import Number, paper_number
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 SPLITS = 10
 CROWD = 0
@@ -27,6 +29,35 @@ SINCE = (*SINCE_NETWORKS, "ProMIPL", "FastMIPL", "FastMIPL-published", "AGOPMIPL
 """Methods since the paper, and variants of its appendix: they join any table where they are named."""
 NETWORKS = ("ELIMIPL", "DEMIPL", *ABLATIONS, *CROSS_ENTROPY, *OURS, *SINCE_NETWORKS)
 """Methods that train the attention network; the others learn from instances (MIPLGP) or from bag features."""
+
+Number = tuple[float, float]
+"""Mean and standard deviation of the accuracy over ten splits."""
+
+
+@lru_cache(maxsize=1)
+def paper_tables() -> dict[str, dict[str, dict[str, list[list[float] | None]]]]:
+    """The paper's tables 2 to 5, A1, A2, A4 and A5, and what CDL's tables 2 and 3 say about methods since.
+
+    Table → data → method → one number for each r (benchmark sets: 1, 2, 3); None is the paper's “--”.
+    """
+    tables: dict[str, Any] = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
+    return tables
+
+
+def paper_number(data: str, r: int, method: str) -> Number | None:
+    """What the paper reports for a method on its data set `data` (CDL's for methods since).
+
+    r is 0 where candidate sets come from a crowd. The tables agree where they overlap, so any of them will do.
+
+    >>> paper_number("Birdsong", 2, "MA+SP")
+    (0.665, 0.024)
+    """
+    for content in paper_tables().values():
+        numbers = content.get(data, {}).get(method, [])
+        if len(numbers) >= max(r, 1):
+            number = numbers[max(r, 1) - 1]
+            return None if number is None else (number[0], number[1])
+    return None
 
 
 @dataclass(frozen=True)
@@ -77,7 +108,7 @@ class Cell:
     r: int
     method: str
     positive_share: float | None = None
-    """Share of a bag that is of its class; None takes the builder's (see `elimipl.data.mixed_bags.Recipe`)."""
+    """Share of a bag that is of its class; None takes the builder's (see `elimipl.data.benchmark_sets.Recipe`)."""
 
     @property
     def name(self) -> str:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from bag_generators.storage import write_whole
 from elimipl.benchmark.cells import CROWD, DATA, SINCE, VIEWS, Cell, View, study_cells
-from elimipl.benchmark.claims import Claim, PairedTest, claims
-from elimipl.benchmark.figure_four import phenomena
-from elimipl.benchmark.rebuilt import SOURCES
+from elimipl.benchmark.claims import Claim, PairedTest, claims, phenomena
 from elimipl.benchmark.records import Measured, Records
+from elimipl.benchmark.sources import SOURCES
 from elimipl.benchmark.wording import CAPTIONS, CLAIMS_INTRODUCTION, INTRODUCTION, p_value, printed, shown, signed
 
 FINDINGS = "findings.md"

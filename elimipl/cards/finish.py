@@ -23,9 +23,8 @@ from elimipl.cards.held_out import HeldOut, Measured, measure
 from elimipl.cards.limits import Limits, derive_limits
 from elimipl.cards.trust import Trust
 from elimipl.data.candidates import Candidates
-from elimipl.data.generator_files import generator_files
 from elimipl.data.pictures import NO_PICTURES, PHANTOMS, pictures_of
-from elimipl.data.qualities import picture_qualities
+from elimipl.data.shipped import generator_files, picture_qualities
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
@@ -107,7 +106,7 @@ def finish(
 
     Accuracy, calibration, label sets and reliability are those on the `held_out` bags, or what was `measured`
     elsewhere (`elimipl.cards.held_out`). `qualities` are the
-    pixel measures of the training pictures (default: those that are known, `elimipl.data.qualities`). Augmented
+    pixel measures of the training pictures (default: those that are known, `elimipl.data.shipped`). Augmented
     copies of a picture are not what anybody will show the model: limits come from the first bag of every picture.
     `known` bags and the rule of `acceptance` say when to trust an answer (`elimipl.acceptance`).
     """

@@ -25,9 +25,18 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")
 
 
-def add_model(parser: argparse.ArgumentParser) -> None:
+def add_model(parser: argparse.ArgumentParser, of_what: str) -> None:
+    """A model and how to read pictures for it; `of_what` has the scale that may be given."""
     parser.add_argument(
         "--model", default=DEFAULT, metavar="ID", help="see “python -m elimipl models” (default: %(default)s)"
+    )
+    parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: as many as there are cores)")
+    parser.add_argument(
+        "--microns-per-pixel",
+        type=float,
+        metavar="X",
+        help=f"scale of {of_what} (default: as the file says, else by the size of the nuclei)",
     )
 
 
@@ -42,6 +51,25 @@ def progress_bar(args: argparse.Namespace, total: int | None, doing: str, unit: 
         disable=args.quiet,
         mininterval=0.1 if sys.stderr.isatty() else 10.0,
     )
+
+
+class StepBar:
+    """One bar after the other: a new one whenever the name of the step changes."""
+
+    def __init__(self, args: argparse.Namespace, unit: str = "") -> None:
+        self._args, self._unit, self._step = args, unit, ""
+        self._bar: tqdm | None = None
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        if self._bar is None or step != self._step or done < self._bar.n:
+            self.close()
+            self._step, self._bar = step, progress_bar(self._args, total or None, step, self._unit)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        """End the last bar."""
+        if self._bar is not None:
+            self._bar.close()
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:

@@ -9,21 +9,25 @@ With --unlabelled: pictures and folders as they come, printed as a table, as --j
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bag_generators import GENERATORS, bag_file, shards
+from bag_generators import GENERATORS, Bag, bag_file, shards
+from bag_generators.bag_file import BagArchive
 from bag_generators.errors import InputError, printable
+from bag_generators.formats import extensions
 from bag_generators.generators.encoder import DEVICE
-from elimipl.commands import arguments, unlabelled
+from bag_generators.parallel import AnyPath, Outcome, generate_with_notes
+from elimipl.commands import arguments
 from elimipl.data.candidates import Candidates
 from elimipl.data.tile_shards import shards_from_tiles
 from elimipl.data.tiles import bags_from_tiles, list_tiles
@@ -62,11 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Build and write the data set; pictures that can't be used are named and left out (exit code 1)."""
-    chosen = {DEVICE: args.device}
     params = {"stain": args.stain, **arguments.assignments(args.param)}
     if args.unlabelled:
-        with _environment(chosen):
-            return unlabelled.run(args, params)
+        with _environment(DEVICE, args.device):
+            return _run_unlabelled(args, params)
     if args.out is None or len(args.paths) != 1:
         raise InputError(
             "Labelled bags are made of one folder of class folders and need a file.",
@@ -79,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     candidates = arguments.candidates_from(args)
     candidates.drawn_around(np.array(labels), space)  # refuses what can't be drawn before any bag is made
     began, made = time.perf_counter(), len(names)
-    with _environment(chosen), arguments.progress_bar(args, len(names), "bags", "picture") as bar:
+    with _environment(DEVICE, args.device), arguments.progress_bar(args, len(names), "bags", "picture") as bar:
         wanted: dict[str, Any] = {
             "label_space": label_space,
             "workers": args.workers,
@@ -123,12 +126,78 @@ def _in_parts(
 
 
 @contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Variables that this process and those it starts see for a while."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
+def _environment(name: str, value: str) -> Iterator[None]:
+    """A variable that this process and those it starts see for a while."""
+    before = os.environ.get(name)
+    os.environ[name] = value
     try:
         yield
     finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+        os.environ.pop(name) if before is None else os.environ.update({name: before})
+
+
+def _run_unlabelled(args: argparse.Namespace, params: dict[str, Any]) -> int:
+    """A table, JSON lines or one file of the bags of pictures that nobody has labelled."""
+    files = list(_pictures(args.paths))
+    archive = BagArchive(args.out) if args.out else None
+    outcomes = generate_with_notes(args.generator, files, args.workers, **params)
+    if not (archive or args.json):
+        print("instances  features  file")
+    failed = 0
+    with arguments.progress_bar(args, len(files), "bags", "picture") as bar:
+        for file, outcome in outcomes:
+            failed += isinstance(outcome.result, InputError)
+            bar.update()
+            if archive:
+                archive.add(file, outcome.result)
+                continue
+            with bar.external_write_mode() if sys.stdout.isatty() else nullcontext():
+                print(_json_line(file, outcome) if args.json else _table_row(file, outcome), flush=True)
+    if archive:
+        archive.save()
+        print(f"{len(files) - failed} bags are in {printable(str(args.out))}.", file=sys.stderr)
+    if failed:
+        print(f"{failed} of {len(files)} files could not be used.", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _pictures(paths: list[Path]) -> Iterator[Path]:
+    """The files as given, and the pictures below the folders in the order of their names."""
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted(file for file in path.rglob("[!.]*") if file.suffix.lower() in extensions() and file.is_file())
+        if not found:
+            raise InputError(f"There is no picture in the folder “{printable(str(path))}”.", "Name another folder.")
+        yield from found
+
+
+def _json_line(file: AnyPath, outcome: Outcome) -> str:
+    said: dict[str, Any] = {"file": str(file)}
+    result = outcome.result
+    if isinstance(result, Bag):
+        height, width = result.regions.shape
+        said |= {
+            "generator": result.generator,
+            "params": dict(result.params),
+            "image": {"width": width, "height": height, "sha256": result.image_sha256},
+            "n": len(result),
+            "d": len(result.feature_names),
+            # nine digits give every float32 back exactly
+            "features": [[float(f"{value:.9g}") for value in instance] for instance in result.features.tolist()],
+            "boxes": [result.regions.box(i) for i in range(len(result))],
+            "notes": outcome.notes,
+        }
+    else:
+        said["error"] = {"what": result.what, "fix": result.fix}
+    return json.dumps(said)
+
+
+def _table_row(file: AnyPath, outcome: Outcome) -> str:
+    result = outcome.result
+    if isinstance(result, Bag):
+        n, d, remarks = str(len(result)), str(len(result.feature_names)), outcome.notes
+    else:
+        n, d, remarks = "–", "–", (str(result),)
+    return f"{n:>9}  {d:>8}  {'  '.join([printable(str(file)), *remarks])}"

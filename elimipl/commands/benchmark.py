@@ -13,8 +13,6 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tqdm import tqdm
-
 from bag_generators.assets import WORK
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import DATA, SINCE, SPLITS, VIEWS, Cell, study_cells
@@ -59,7 +57,10 @@ def run(args: argparse.Namespace) -> int:
     if not cells:
         raise InputError("Nothing of what was asked for can be run.", "Ask for other cells, or get the data.")
     records, report = Records(args.results / FILE), args.results / "benchmark.md"
-    session = Session(records, Shelf(folders, _TileProgress(args)), args.workers, args.device)
+    tile_bar = arguments.StepBar(args, "tile")
+    session = Session(
+        records, Shelf(folders, lambda done, total: tile_bar("bags", done, total)), args.workers, args.device
+    )
     todo, every = to_do(cells, args.splits, records), len(cells) * args.splits
     written = time.monotonic()
     with arguments.progress_bar(args, every, "benchmark", "split") as bar:
@@ -75,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
             print("Stopped. The same command goes on from here.", file=sys.stderr)
             return STOPPED
         finally:
+            tile_bar.close()
             write_report(records, report)
     for problem in session.problems:
         print(problem, file=sys.stderr)
@@ -113,19 +115,3 @@ def _known(what: str, names: Sequence[str] | None, all_names: Iterable[str]) -> 
     for name in names or ():
         if name not in all_names:
             raise InputError(f"There is no {what} “{name}”.", f"Choose from: {', '.join(all_names)}.")
-
-
-class _TileProgress:
-    """A bar of its own while tiles are made into bags."""
-
-    def __init__(self, args: argparse.Namespace) -> None:
-        self._args = args
-        self._bar: tqdm | None = None
-
-    def __call__(self, done: int, total: int) -> None:
-        if self._bar is None:
-            self._bar = arguments.progress_bar(self._args, total, "bags", "tile")
-        self._bar.update(done - self._bar.n)
-        if done == total:
-            self._bar.close()
-            self._bar = None

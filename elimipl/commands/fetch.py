@@ -9,8 +9,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tqdm import tqdm
-
 from elimipl.commands import arguments
 from elimipl.data.fetch import DATASETS, LICENCE, ZENODO, fetch_tiles, fetch_whole, unpack
 from elimipl.labels import TISSUE7
@@ -31,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fetch, and say where the tiles are."""
-    bar = _StepBar(args)
+    bar = arguments.StepBar(args)
     try:
         if args.whole:
             archive = fetch_whole(args.dataset, args.out, base_url=args.url, progress=bar)
@@ -50,22 +48,3 @@ def run(args: argparse.Namespace) -> int:
         bar.close()
     print(f"{len(paths)} tiles of {args.dataset} ({LICENCE}) are in {args.out}.")
     return 0
-
-
-class _StepBar:
-    """One bar after the other: a new one whenever the name of the step changes."""
-
-    def __init__(self, args: argparse.Namespace) -> None:
-        self._args = args
-        self._step = ""
-        self._bar: tqdm | None = None
-
-    def __call__(self, step: str, done: int, total: int) -> None:
-        if self._bar is None or step != self._step:
-            self.close()
-            self._step, self._bar = step, arguments.progress_bar(self._args, total or None, step, "")
-        self._bar.update(done - self._bar.n)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()

@@ -31,17 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "slide", type=Path, metavar="SLIDE", help="SVS, NDPI, MRXS, CZI, DICOM, TIFF, a picture, or a folder of them"
     )
-    arguments.add_model(parser)
+    arguments.add_model(parser, "the slide")
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="folder for the files of the map")
-    parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
     parser.add_argument("--resume", action="store_true", help="go on with a map that was stopped")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: as many as there are cores)")
-    parser.add_argument(
-        "--microns-per-pixel",
-        type=float,
-        metavar="X",
-        help="scale of the slide (default: as the file says, else by the size of its nuclei)",
-    )
     arguments.add_scheduler(parser)
     arguments.add_quiet(parser)
 

@@ -33,15 +33,7 @@ _BAG_FILES = (".safetensors", shards.SUFFIX, ".mat")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `predict` asks for."""
     parser.add_argument("files", nargs="+", metavar="FILE", help=f"pictures ({in_words()}) or bags (.safetensors, …)")
-    arguments.add_model(parser)
-    parser.add_argument("--folder", type=Path, help="folder of models (default: the models that ship)")
-    parser.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
-    parser.add_argument(
-        "--microns-per-pixel",
-        type=float,
-        metavar="X",
-        help="scale of the pictures (default: as the file says, else by the size of their nuclei)",
-    )
+    arguments.add_model(parser, "the pictures")
     parser.add_argument("--text", action="store_true", help="print sentences instead of one JSON line per bag")
     arguments.add_quiet(parser)
 

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import zipfile
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, BinaryIO, cast
 
 import numpy as np
+from urllib3.exceptions import HTTPError
 
 from bag_generators.errors import InputError
 from bag_generators.storage import write_whole
-from elimipl.data.download import Progress, download
-from elimipl.data.http_parts import BrokenOffError, open_url
-from elimipl.data.remote_zip import RemoteFile, open_zip, read_member
+from elimipl.data.download import Progress, RemoteFile, ask, download
 from elimipl.labels import TISSUE7
 
 ZENODO = "https://zenodo.org"
@@ -48,7 +49,14 @@ def describe(dataset: str, base_url: str = ZENODO) -> RemoteArchive:
     """Address, size and checksum of a data set, as the record on the server gives them now."""
     if dataset not in DATASETS:
         raise InputError(f"There is no data set “{dataset}”.", f"Choose one of: {', '.join(DATASETS)}.")
-    record = _read_record(f"{base_url.rstrip('/')}/api/records/{RECORD}")
+    url = f"{base_url.rstrip('/')}/api/records/{RECORD}"
+    try:
+        with ask(url) as response:
+            record = dict(json.loads(response.raw.read(_LARGEST_RECORD)))
+    except InputError:  # it is a ValueError too
+        raise
+    except (HTTPError, ValueError, TypeError, RecursionError):
+        raise InputError(f"{url} is not the description of a data set.", "Check the address.") from None
     try:
         entry = next(file for file in record["files"] if file["key"] == f"{dataset}.zip")
         kind, _, digest = entry["checksum"].partition(":")
@@ -81,16 +89,13 @@ def fetch_tiles(
     report = progress or (lambda what, done, total: None)
     described = describe(dataset, base_url)
     file = RemoteFile(described.url, described.size, lambda received: report("reading the list of tiles", received, 0))
-    with open_zip(file) as archive:
+    with _open_zip(file) as archive:
         file.on_bytes = None
         chosen = _choose(tiles_by_class(archive.infolist()), classes, per_class, np.random.default_rng(seed))
-        ends, paths = _ends(archive), []
-        total = sum(len(tiles) for tiles in chosen)
-        for tiles in chosen:
-            file.expect(tiles[0].member.header_offset, ends[tiles[-1].member.header_offset])
-            for tile in tiles:
-                paths.append(_unpack(archive, tile, Path(target_folder)))
-                report("fetching tiles", len(paths), total)
+        paths = []
+        for tile in chosen:
+            paths.append(_unpack(archive, tile, Path(target_folder)))
+            report("fetching tiles", len(paths), len(chosen))
     return paths
 
 
@@ -114,7 +119,7 @@ def unpack(
     Tiles that are there already are passed over, so that it can be stopped and started again.
     """
     try:
-        with Path(zip_path).open("rb") as file, open_zip(file) as archive:
+        with Path(zip_path).open("rb") as file, _open_zip(file) as archive:
             found = tiles_by_class(archive.infolist())
             tiles = [tile for name in (found if classes is None else classes) for tile in found.get(name, ())]
             paths = []
@@ -153,41 +158,42 @@ def tiles_by_class(members: Iterable[zipfile.ZipInfo]) -> dict[str, list[Tile]]:
 
 def _choose(
     found: Mapping[str, list[Tile]], classes: Sequence[str], per_class: int, rng: np.random.Generator
-) -> list[list[Tile]]:
+) -> list[Tile]:
     """A run of neighbours of each class, from a random place; all of a class that has no more."""
     if missing := [name for name in classes if name not in found]:
         raise InputError(
             f"The archive has no class {', '.join(missing)}.", f"Choose from: {', '.join(sorted(found)) or 'none'}."
         )
     firsts = [int(rng.integers(max(len(found[name]) - per_class, 0) + 1)) for name in classes]
-    return [found[name][first : first + per_class] for name, first in zip(classes, firsts, strict=True)]
+    return [
+        tile for name, first in zip(classes, firsts, strict=True) for tile in found[name][first : first + per_class]
+    ]
+
+
+def _open_zip(file: RemoteFile | BinaryIO) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(cast(IO[bytes], file))
+    except InputError:  # of the connection; it is a ValueError too
+        raise
+    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError, struct.error):
+        raise InputError("The file is not a whole zip archive.", "Fetch it again.") from None
 
 
 def _unpack(archive: zipfile.ZipFile, tile: Tile, folder: Path) -> Path:
-    path = folder / tile.class_name / tile.file_name
-    if not (path.is_file() and path.stat().st_size == tile.member.file_size):
-        write_whole(path, read_member(archive, tile.member, _LARGEST_TILE), "The tile")
-    return path
-
-
-def _ends(archive: zipfile.ZipFile) -> dict[int, int]:
-    """Where each member ends, by where it starts: at the next one, the last one at the directory."""
-    starts = sorted(member.header_offset for member in archive.infolist())
-    return dict(zip(starts, [*starts[1:], archive.start_dir], strict=True))
-
-
-def _read_record(url: str) -> dict[str, Any]:
-    content = b""
+    """Where the tile lies now, checked against its checksum."""
+    path, member = folder / tile.class_name / tile.file_name, tile.member
+    if path.is_file() and path.stat().st_size == member.file_size:
+        return path
+    if member.file_size > _LARGEST_TILE or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InputError(
+            f"“{member.filename}” is too large or packed in an unusual way.", "That is no tile: check the archive."
+        )
     try:
-        with open_url(url) as reply:
-            for chunk in reply.chunks():
-                content += chunk
-                if len(content) > _LARGEST_RECORD:
-                    break
-        return dict(json.loads(content))
-    except BrokenOffError:
-        raise InputError("The description of the data broke off.", "Check your connection and try again.") from None
-    except InputError:  # it is a ValueError too
+        with archive.open(member) as file:
+            content = file.read(member.file_size)  # not one byte more, whatever it unpacks to
+    except InputError:  # of the connection
         raise
-    except (ValueError, TypeError, RecursionError):
-        raise InputError(f"{url} is not the description of a data set.", "Check the address.") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error):
+        raise InputError(f"“{member.filename}” in the archive is damaged.", "Fetch it again.") from None
+    write_whole(path, content, "The tile")
+    return path

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elimipl.dataset_arrays import InstanceTable, gathered
+from elimipl.dataset import InstanceTable, gathered
 from elimipl.model.batching import WHOLE, Batch, Part, Plan, rows_of
 from elimipl.model.scaling import Scaler
 

@@ -10,10 +10,9 @@ from torch.utils.data import DataLoader
 from bag_generators import shards
 from bag_generators.errors import InputError
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.dataset import BagDataset, save_pieces
 from elimipl.labels import TISSUE7
 from elimipl.model.batching import collate_bags
-from elimipl.sharding import save_pieces
 from elimipl.training.loop import fit
 from tests.elimipl.test_dataset import assert_same
 
@@ -105,7 +104,7 @@ def test_new_candidate_sets_leave_the_parts_alone(on_disk, tmp_path):
 
 def test_pieces_become_one_set(in_memory, tmp_path):
     pieces = (in_memory.subset(np.arange(start, start + 10)) for start in range(0, 40, 10))
-    whole = save_pieces(tmp_path / "pieces.shards", pieces, keep_groups=True)
+    whole = save_pieces(tmp_path / "pieces.shards", pieces)
     assert whole.on_disk
     assert_same(whole, in_memory)
     assert_same(BagDataset.load(tmp_path / "pieces.shards"), in_memory)

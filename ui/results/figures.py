@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from elimipl.benchmark.cells import CROWD, DATA
-from elimipl.benchmark.figure_four import phenomena
+from elimipl.benchmark.claims import phenomena
 from ui.frame import charts, choices, moving
 from ui.frame.palette import current_palette
 from ui.results import texts

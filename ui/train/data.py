@@ -10,8 +10,8 @@ import streamlit as st
 from bag_generators import GENERATORS, InputError
 from bag_generators.errors import printable
 from bag_generators.formats import MOST_ZIP_CLASSES
+from elimipl.data.benchmark_sets import build_digits
 from elimipl.data.shipped import bag_sets, load_bag_set
-from elimipl.data.sklearn_digits import build_digits
 from elimipl.data.zips import bags_from_zip
 from elimipl.dataset import UNLABELLED, BagDataset
 from ui.frame import choices, picker

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elimipl.benchmark import rebuilt, session
+from elimipl.benchmark import session, sources
 from elimipl.benchmark.cells import NETWORKS, Cell
 from elimipl.benchmark.tasks import Outcome, Task, run_task
 from elimipl.commands import benchmark, main
-from elimipl.data.mixed_bags import Recipe
+from elimipl.data.benchmark_sets import Recipe
 
 TINY = Recipe(bags_per_class=4, smallest=3, largest=5, average=4)
 
@@ -33,8 +33,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "data"
     (folder / "birdsong").mkdir(parents=True)
     np.savez(folder / "birdsong/hja_birdsong.npz", X=rng.normal(size=(len(label), 3)) + label[:, None], label=label)
-    small = {name: source._replace(recipe=TINY) for name, source in rebuilt.SOURCES.items()}
-    monkeypatch.setattr(rebuilt, "SOURCES", small)
+    small = {name: source._replace(recipe=TINY) for name, source in sources.SOURCES.items()}
+    monkeypatch.setattr(sources, "SOURCES", small)
     monkeypatch.setattr(benchmark, "USUAL_FOLDERS", ())
     monkeypatch.setattr(session, "settings_of", tiny_settings)
     monkeypatch.setattr(session, "run_tasks", run_here)

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from elimipl.benchmark.cells import DATA, NETWORKS, SINCE, VIEWS, Cell, study_cells
-from elimipl.benchmark.paper import paper_number, paper_tables
+from elimipl.benchmark.cells import DATA, NETWORKS, SINCE, VIEWS, Cell, paper_number, paper_tables, study_cells
 from elimipl.benchmark.records import Records
 from elimipl.benchmark.session import config_of, to_do
 from elimipl.config import Config

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from elimipl.benchmark.cells import Cell
-from elimipl.benchmark.figure_four import phenomena
+from elimipl.benchmark.claims import phenomena
 from elimipl.benchmark.records import Records
 from elimipl.config import Config
 

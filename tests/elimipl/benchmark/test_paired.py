@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from elimipl.benchmark.paired import corrected_t_p, wilcoxon_p
+from elimipl.benchmark.claims import corrected_t_p, wilcoxon_p
 
 
 def test_wilcoxon_counts_the_signs_of_the_ranks() -> None:

@@ -8,7 +8,6 @@ from PIL import Image
 from scipy.io import savemat
 
 from bag_generators.errors import InputError
-from elimipl.benchmark.authors import find_mat
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.sources import DataFolders, Shelf, available
 from elimipl.labels import LESION5, TISSUE7
@@ -88,10 +87,10 @@ def test_the_authors_files_come_with_their_candidate_sets_and_splits(tmp_path: P
 )
 def test_the_authors_files_are_known_by_the_words_in_their_names(tmp_path: Path, name: str, cell: Cell) -> None:
     write_mat(tmp_path / name)
-    assert find_mat(cell, tmp_path).name == name
+    assert DataFolders(mat=tmp_path).of(cell).name == name
     for other in (Cell("authors-mnist", 2, "CE"), Cell("authors-birdsong", 1, "CE"), Cell("authors-crc-row", 0, "CE")):
         with pytest.raises(InputError, match="Name the file like"):
-            find_mat(other, tmp_path)
+            DataFolders(mat=tmp_path).of(other)
 
 
 def test_without_a_folder_the_authors_data_is_not_there(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from elimipl.cards.finish import Finished
 from elimipl.cards.held_out import Measured
 from elimipl.cards.limits import MEASURES, Limits
 from elimipl.config import Config
+from elimipl.data.benchmark_sets import build_digits
 from elimipl.data.candidates import Candidates
 from elimipl.data.shipped import load_bag_set
-from elimipl.data.sklearn_digits import build_digits
 from elimipl.data.zips import bags_from_zip
 from elimipl.dataset import BagDataset
 from elimipl.predictor import Predictor

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from elimipl.benchmark.cells import MIPL, VIEWS, Cell
-from elimipl.benchmark.figure_four import phenomena
+from elimipl.benchmark.claims import phenomena
 from elimipl.benchmark.records import Records
 from ui.frame import moving
 from ui.frame.palette import Palette, current_palette

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from bag_generators.errors import InputError
-from elimipl.data import http_parts, remote_zip
+from elimipl.data import download
 from elimipl.data.fetch import describe
 from tests.elimipl.data.tile_server import FILE_PATH, NAME, ZIP
 
@@ -64,7 +64,7 @@ class TestServerTrouble:
             describe(NAME)
 
     def test_a_server_that_never_answers(self, server, behaviour, monkeypatch):
-        monkeypatch.setattr(http_parts, "TIMEOUT", 0.05)
+        monkeypatch.setattr(download, "TIMEOUT", 0.05)
         behaviour.silent = threading.Event()
         with pytest.raises(InputError, match=r"can't be reached \(Read timed out"):
             describe(NAME, server(behaviour))
@@ -109,8 +109,7 @@ class TestWhatIsFollowed:
         address = server(behaviour)
         url = describe(NAME, address).url
         behaviour.redirects = [url, url]
-        with http_parts.open_url(url, 10, 19) as reply:
-            assert b"".join(reply.chunks()) == ZIP[10:20]
+        assert b"".join(download.read_part(url, 10, 20, len(ZIP))) == ZIP[10:20]
         assert [part for _, part in behaviour.asked[-3:]] == ["bytes=10-19"] * 3
 
     def test_redirects_without_end(self, server, behaviour):
@@ -152,11 +151,11 @@ class TestWhatIsFollowed:
     def test_a_certificate_the_system_knows(self, server, behaviour, certificate, monkeypatch):
         monkeypatch.setenv("SSL_CERT_FILE", certificate[0])
         behaviour.certificate = certificate
-        assert remote_zip.RemoteFile(f"{server(behaviour)}{FILE_PATH}", len(ZIP)).read(10) == ZIP[:10]
+        assert download.RemoteFile(f"{server(behaviour)}{FILE_PATH}", len(ZIP)).read(10) == ZIP[:10]
 
     def test_from_https_only_to_https(self, server, behaviour, certificate, monkeypatch):
         monkeypatch.setenv("SSL_CERT_FILE", certificate[0])
         safe = replace(behaviour, certificate=certificate, redirects=[server(behaviour) + FILE_PATH])
         with pytest.raises(InputError, match="without encryption"):
-            remote_zip.RemoteFile(f"{server(safe)}{FILE_PATH}", len(ZIP)).read(10)
+            list(download.read_part(f"{server(safe)}{FILE_PATH}", 0, 10, len(ZIP)))
         assert behaviour.sent <= 10
