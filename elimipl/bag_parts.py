@@ -85,7 +85,7 @@ class BagParts:
 
         Any bag of whole blocks gets the same from these as from all its instances (eq. 3 and 4).
         """
-        scores, votes = read_instances(self._predictor, self._features)
+        scores, votes = self._predictor.instance_logits(self._features)
         block_of = torch.from_numpy(self.block_of)
         with one_thread():
             peak = scores.new_full((len(self),), -torch.inf).scatter_reduce(0, block_of, scores, "amax")
@@ -109,12 +109,3 @@ class BagParts:
             rows = np.nonzero(instances)[1]
             found.append(self._predictor.probabilities(self._features[rows], instances.sum(axis=1)))
         return np.concatenate(found)
-
-
-def read_instances(predictor: Predictor, features: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-    """What eq. 3 takes the softmax of, (n,), and every instance's votes W_cᵀh_j + b_c, (n, k)."""
-    network = predictor.network
-    x = torch.from_numpy(predictor.scaler.transform(features))
-    with torch.no_grad(), one_thread():
-        scores, votes = network.read(x, torch.zeros(len(x), dtype=torch.int64), 1)
-        return network.attention_logits(scores), votes

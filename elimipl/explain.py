@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
-from elimipl.bag_parts import BagParts, read_instances
+from elimipl.bag_parts import BagParts
 from elimipl.predictor import Instances, Prediction, Predictor
 
 
@@ -25,7 +25,7 @@ def contribution(predictor: Predictor, bag: Instances) -> np.ndarray:
     Positive where the instance speaks for the class, whatever the others say; attention alone has no sign.
     """
     predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
-    scores, votes = read_instances(predictor, bag.features)
+    scores, votes = predictor.instance_logits(bag.features)
     return np.asarray(scores.softmax(0)[:, None] * votes)
 
 
@@ -51,7 +51,7 @@ def first_map(predictor: Predictor, bag: Instances) -> np.ndarray:
     """The map to show first, (n,): on the model's card the one that finds best what carries the class, or attention."""
     measured = predictor.card.first_map
     predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
-    scores, votes = read_instances(predictor, bag.features)
+    scores, votes = predictor.instance_logits(bag.features)
     attention = scores.softmax(0)
     with one_thread():
         answer = int(predictor.network.energies((attention @ votes)[None])[0].argmax())

@@ -13,6 +13,7 @@ import torch
 
 from bag_generators.bag_file import plain_json
 from bag_generators.errors import InputError
+from bag_generators.threads import one_thread
 from elimipl.acceptance import KnownBags, read_bag, signs
 from elimipl.cards.calibration import temper
 from elimipl.cards.card import Card
@@ -39,6 +40,15 @@ class Instances(Protocol):
     def generator(self) -> str: ...
     @property
     def params(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureBag:
+    """`Instances` and nothing else: a bag of a data set, or a part of one."""
+
+    features: np.ndarray
+    generator: str
+    params: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +176,8 @@ class Predictor:
             self.check_fits(bag.generator, bag.params, bag.features.shape[1])
         if not bags:
             return []
-        return self._predict(
-            np.concatenate([bag.features for bag in bags]), np.array([len(bag.features) for bag in bags])
-        )
+        rows = [bag.features for bag in bags]
+        return self._predict(np.concatenate(rows), np.array([len(features) for features in rows]))
 
     def predict_dataset(self, dataset: BagDataset) -> list[Prediction]:
         """The predictions for every bag of a data set of the same generator and classes, or one nobody has labelled."""
@@ -186,6 +195,18 @@ class Predictor:
     def probabilities(self, instances: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """Calibrated probabilities (m, k) of bags given as (N, d) instances one after the other and (m,) sizes."""
         return temper(infer(self.network, self.scaler, instances, sizes).probabilities, self.card.temperature)
+
+    def instance_logits(
+        self, features: np.ndarray, bag_of: np.ndarray | None = None, bags: int = 1
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """What eq. 3 takes the softmax of, (n,), and every instance's votes W_cᵀh_j + b_c of eq. 4, (n, k).
+
+        `bag_of` (n,) says which of the `bags` each instance belongs to; without it they are one bag.
+        """
+        of = torch.from_numpy(np.zeros(len(features), np.int64) if bag_of is None else bag_of)
+        with torch.no_grad(), one_thread():
+            scores, votes = self.network.read(torch.from_numpy(self.scaler.transform(features)), of, bags)
+            return self.network.attention_logits(scores, of, bags), votes
 
     def check_fits(self, generator: str, params: Mapping[str, Any], dim: int) -> None:
         """Refuse bags that were made in another way than the ones the model learned from."""
@@ -222,17 +243,10 @@ class Predictor:
         outputs = infer(self.network, self.scaler, instances, sizes)
         assert outputs.attention is not None  # a network has it
         calibrated = temper(outputs.probabilities, self.card.temperature)
-        attention = np.split(outputs.attention, np.cumsum(sizes)[:-1])
+        attention, sets = np.split(outputs.attention, np.cumsum(sizes)[:-1]), self.card.label_sets
         return [
-            Prediction(
-                calibrated[i].copy(),
-                raw.copy(),
-                attention[i].copy(),
-                self.card.label_space,
-                self.card.id,
-                self.card.label_sets,
-            )
-            for i, raw in enumerate(outputs.probabilities)
+            Prediction(chances.copy(), raw.copy(), looked.copy(), self.card.label_space, self.card.id, sets)
+            for chances, raw, looked in zip(calibrated, outputs.probabilities, attention, strict=True)
         ]
 
 

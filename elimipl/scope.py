@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elimipl.cards.limits import DRAWN, Limits, relative_entropy
 from elimipl.data.pictures import PHANTOMS, TILES, Pictures
@@ -62,15 +62,6 @@ class Verdict:
         if self.failed:
             return False
         return None if self.not_checked else True
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; `in_scope` is null where it was not checked."""
-        return {
-            "trained_on": self.trained_on,
-            "in_scope": self.in_scope,
-            "checks": [{"name": one.name, "passed": one.passed, "reason": one.reason} for one in self.checks],
-            "not_checked": list(self.not_checked),
-        }
 
 
 def judge(quality: Mapping[str, float], predictor: Predictor, bag: Instances, prediction: Prediction) -> Verdict:

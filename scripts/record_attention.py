@@ -32,7 +32,7 @@ from elimipl.dataset import BagDataset
 from elimipl.model.inference import Predictions
 from elimipl.training.loop import Fitted, fit
 from elimipl.training.stages import stages
-from elimipl.trust.localisation import auroc
+from elimipl.trust import auroc
 from scripts.record_lesson import DIGIT_RECIPE, SHOWN_EPOCHS, TRAIN_SHARE, digit_bags
 
 ROOT = Path(__file__).resolve().parents[1]

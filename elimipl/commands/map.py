@@ -20,10 +20,8 @@ from elimipl.commands import STOPPED, arguments
 from elimipl.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
 from elimipl.slides.exports import SUMMARY, write_map
-from elimipl.slides.folder_maps import FolderJob, map_folder, slides_of
-from elimipl.slides.folder_summary import LIST, summary_of
-from elimipl.slides.mapping import STORE
-from elimipl.slides.store import RowStore
+from elimipl.slides.folder_maps import LIST, FolderJob, map_folder, slides_of, summary_of
+from elimipl.slides.mapping import STORE, RowStore
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

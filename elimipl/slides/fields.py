@@ -69,7 +69,7 @@ def read_tile(predictor: Predictor, features: np.ndarray, regions: Regions, layo
     """Read a tile's instances as far as it can be done without the rest of its field."""
     if layout.side > 1 and not predictor.network.is_local:
         return TileReading(regions, None, None, features)
-    scores, votes = _read(predictor, features, np.zeros(len(features), np.int64), 1)
+    scores, votes = predictor.instance_logits(features)
     return TileReading(regions, scores.numpy(), votes.numpy(), None)
 
 
@@ -130,19 +130,9 @@ def _joined(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Scores (N,) and votes (N, k) of the instances of all fields one after the other."""
     if tiles[0].features is not None:
-        return _read(predictor, np.concatenate([tile.features for tile in tiles]), field_of, fields)
+        return predictor.instance_logits(np.concatenate([tile.features for tile in tiles]), field_of, fields)
     scores = np.concatenate([tile.scores for tile in tiles])
     return torch.from_numpy(scores), torch.from_numpy(np.concatenate([tile.votes for tile in tiles]))
-
-
-def _read(
-    predictor: Predictor, features: np.ndarray, bag_of: np.ndarray, bags: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    with torch.no_grad(), one_thread():
-        x = torch.from_numpy(predictor.scaler.transform(features))
-        of = torch.from_numpy(bag_of)
-        scores, votes = predictor.network.read(x, of, bags)
-        return predictor.network.attention_logits(scores, of, bags), votes
 
 
 def _put_together(

@@ -11,9 +11,9 @@ import os
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,12 +28,11 @@ from bag_generators.storage import only_writer, write_whole
 from bag_generators.validation import Record, Sha256, Whole, plain, read_json, validated
 from elimipl.cluster.engine import LostTaskError, connected, on_cluster
 from elimipl.predictor import Predictor
-from elimipl.slides.exports import SUMMARY, write_map
-from elimipl.slides.folder_summary import LIST, SlideLine
-from elimipl.slides.mapping import STORE, map_slide, sha256_of
+from elimipl.slides.exports import NOTICE, SUMMARY, write_map
+from elimipl.slides.mapping import STORE, RowStore, map_slide, sha256_of
 from elimipl.slides.slide_map import SlideMap
-from elimipl.slides.store import RowStore
 
+LIST = "summary.md"
 _RECORDS = ".slides"
 """Folder inside that of the maps: the hash of every slide, and which name each content was mapped under."""
 
@@ -54,6 +53,25 @@ class FolderJob:
     model_sha256: str = ""
     recipe: Generator | None = None
     """The model's generator, for processes that may not know it."""
+
+
+@dataclass(frozen=True)
+class SlideLine:
+    """What became of one slide: its tissue and the share of each class, or why there is no map of it."""
+
+    name: str
+    tissue_mm2: float | None = None
+    shares: Mapping[str, float] = field(default_factory=dict)
+    note: str = ""
+    refused: InputError | None = None
+
+    def __str__(self) -> str:
+        if self.refused is not None or self.tissue_mm2 is None:
+            return f"{self.name}: {self.refused or self.note}"
+        said = [f"{self.tissue_mm2:.3f} mm² of tissue"]
+        most = sorted(self.shares, key=lambda one: -self.shares[one])[:3]
+        said += [f"{name} {100 * self.shares[name]:.1f} %" for name in most if self.shares[name]]
+        return f"{self.name}: {', '.join(said)} ({self.note})."
 
 
 class _Hash(Record):
@@ -184,3 +202,37 @@ def _finished(folder: Path, slide: Slide, sha256: str, predictor: Predictor) -> 
     about = there.about
     found = about.slide_sha256, about.model_sha256, about.microns_per_pixel
     return there if found == (sha256, predictor.card.sha256, slide.microns_per_pixel) else None
+
+
+def summary_of(lines: list[SlideLine], model: str) -> str:
+    """All slides as a table in Markdown, in the order of their names."""
+    classes = next((tuple(line.shares) for line in lines if line.shares), ())
+    head = ["Slide", "Tissue, mm²", *(f"{name}, %" for name in classes), ""]
+    rows = [_row(line, classes) for line in sorted(lines, key=lambda one: one.name)]
+    table = [head, ["---", *["---:"] * (1 + len(classes)), "---"], *rows]
+    mapped = sum(line.tissue_mm2 is not None for line in lines)
+    refused = sum(line.refused is not None for line in lines)
+    return "\n".join(
+        [
+            f"# {len(lines)} slides, model {_escaped(model)}",
+            "",
+            f"{mapped} have a map, {refused} could not be mapped, {len(lines) - mapped - refused} are copies.",
+            NOTICE,
+            "",
+            *(f"| {' | '.join(cells)} |" for cells in table),
+            "",
+        ]
+    )
+
+
+def _row(line: SlideLine, classes: tuple[str, ...]) -> list[str]:
+    said = _escaped(str(line.refused or line.note))
+    if line.tissue_mm2 is None:
+        return [_escaped(line.name), "", *[""] * len(classes), said]
+    shares = [f"{100 * line.shares.get(name, 0.0):.1f}" for name in classes]
+    return [_escaped(line.name), f"{line.tissue_mm2:.3f}", *shares, said]
+
+
+def _escaped(text: str) -> str:
+    """Names are strangers' text: nothing in them is taken for Markdown."""
+    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#!|~" else letter for letter in text)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,11 +23,12 @@ from bag_generators.slide import Slide, open_slide
 from bag_generators.slide.readers import unreadable
 from bag_generators.slide.several_files import files_of
 from bag_generators.slide.tissue import BLUR, TissueGrid, is_blurred
+from bag_generators.storage import ForeignFileError, read_tensors, write_tensors, write_whole
 from bag_generators.threads import one_thread
+from bag_generators.validation import read_json
 from elimipl.predictor import Predictor
-from elimipl.slides.fields import FieldLayout, TileReading, read_fields, read_tile
+from elimipl.slides.fields import FieldLayout, FieldRow, TileReading, read_fields, read_tile
 from elimipl.slides.slide_map import About, SlideMap, assembled
-from elimipl.slides.store import RowStore
 
 TILE = 224
 """Pixels along a side of a tile."""
@@ -38,6 +41,7 @@ STORE = "unfinished"
 
 _BLOCK = 4  # tiles a side of what is read at once: neighbours share the pieces in which the file is packed
 _CHUNK = 2**20
+_ROW_KEY = "elimipl_map_row"
 
 Progress: TypeAlias = Callable[[int, int], object]
 Task: TypeAlias = tuple[tuple[int, int], ...]
@@ -46,6 +50,57 @@ Task: TypeAlias = tuple[tuple[int, int], ...]
 
 class MapStoppedError(Exception):
     """A map was asked to stop before it was done; its finished rows are kept."""
+
+
+class RowStore:
+    """The rows of one map in a folder of their own. Every file is whole or not there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def begin(self, plan: dict[str, Any], resume: bool | None) -> None:
+        """Start anew, or go on with the rows of the same slide, model and settings.
+
+        Rows of another plan are refused when they shall be resumed, and removed where `resume` is None, which goes on
+        if it can.
+        """
+        called = "The record of the unfinished map"
+        there = self._folder / "plan.json"
+        if resume is None:
+            with suppress(InputError):
+                if read_json(there, called) == plan:
+                    return
+        elif resume and there.exists():
+            if read_json(there, called) != plan:
+                raise InputError(
+                    "The unfinished map in this folder is of another slide, model or version of the program.",
+                    "Choose another folder, or start without --resume.",
+                )
+            return
+        self.remove()
+        write_whole(there, json.dumps(plan, ensure_ascii=False, indent=1).encode(), called)
+
+    def save(self, number: int, row: FieldRow, state: np.ndarray) -> None:
+        """Keep a finished row of fields with the states of its tiles."""
+        tensors = {one.name: getattr(row, one.name) for one in fields(row)}
+        write_tensors(self._path(number), {**tensors, "state": state}, _ROW_KEY, {"row": number}, "A row of the map")
+
+    def load(self, number: int) -> tuple[FieldRow, np.ndarray] | None:
+        """A finished row and its tiles' states; None where it is missing or damaged, and so has to be made."""
+        try:
+            tensors, described = read_tensors(self._path(number), _ROW_KEY, f"row {number}")
+            state = tensors.pop("state")
+            row = FieldRow(**tensors)
+        except (InputError, ForeignFileError, KeyError, TypeError):
+            return None
+        return (row, state) if described == {"row": number} else None
+
+    def remove(self) -> None:
+        """Delete everything."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"row-{number:05}.safetensors"
 
 
 @dataclass(frozen=True)
@@ -79,7 +134,9 @@ def map_slide(
     `progress(done, total)` counts tiles. When `stop()` says so, `MapStoppedError` is raised.
     """
     card = predictor.card
-    generator = _generator(card.generator)
+    if card.generator not in GENERATORS:
+        raise InputError(f"There is no generator called {card.generator!r}.", "Choose another model.")
+    generator = GENERATORS[card.generator]
     microns = generator.microns_per_pixel or MICRONS
     check_scale(slide)
     layout = FieldLayout.of(generator)
@@ -94,7 +151,7 @@ def map_slide(
         "version": program_version(),
         "fields": [layout.side, layout.step],
     }
-    store.begin(plan, json.dumps(plan, ensure_ascii=False, indent=1).encode(), resume)
+    store.begin(plan, resume)
 
     rows = range(layout.count(grid.rows))
     missing = [number for number in rows if store.load(number) is None]
@@ -213,9 +270,3 @@ def read_tiles(job: _Job, task: Task, in_this_process: bool = False) -> list[Til
         job.predictor.check_fits(bag.generator, bag.params, bag.features.shape[1])
         readings[number] = read_tile(job.predictor, bag.features, bag.regions, job.layout)
     return readings
-
-
-def _generator(name: str) -> Generator:
-    if name not in GENERATORS:
-        raise InputError(f"There is no generator called {name!r}.", "Choose another model.")
-    return GENERATORS[name]

@@ -10,9 +10,8 @@ from bag_generators.errors import InputError
 from bag_generators.generators.deep import blocks_of as blocks_of_grid
 from elimipl import bag_parts
 from elimipl.bag_parts import BagParts, blocks_of
-from elimipl.predictor import Predictor
-from elimipl.trust.one_bag import flipping_curve, smallest_flip
-from elimipl.trust.relevance import SetBag
+from elimipl.predictor import FeatureBag, Predictor
+from elimipl.trust import flipping_curve, smallest_flip
 from tests.elimipl.toy_bags import bag_of
 
 BLOCKS = np.array([0, 2, 2, 1, 1, 1, 3, 0])
@@ -61,7 +60,7 @@ def test_blocks_have_instances_and_means(toy_predictor, toy_bag):
 
 def test_instances_without_regions_are_blocks_of_their_own(toy_bag):
     assert blocks_of(toy_bag).tolist() == list(range(8))
-    assert blocks_of(SetBag(toy_bag.features, "row", toy_bag.params)).tolist() == list(range(8))
+    assert blocks_of(FeatureBag(toy_bag.features, "row", toy_bag.params)).tolist() == list(range(8))
     assert blocks_of(bag_of(toy_bag.features, toy_bag, BLOCKS)).tolist() == BLOCKS.tolist()
 
 

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from bag_generators import Bag
-from elimipl.trust.localisation import auroc
+from elimipl.trust import auroc
 from ui.figures.cells import cells_of
 
 MEMBER = 0.5

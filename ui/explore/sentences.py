@@ -9,7 +9,7 @@ from elimipl.cards.card import Card
 from elimipl.cards.wording import kept_sentence
 from elimipl.cards.wording import map_sentence as map_sentence_of_card
 from elimipl.labels import LabelSpace
-from elimipl.trust.one_bag import FlippingCurve
+from elimipl.trust import FlippingCurve
 from ui.explore import texts
 from ui.explore.analysis import Analysis, View
 from ui.explore.region import RegionNumbers

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from elimipl.cards.wording import kept_sentence
-from elimipl.trust.one_bag import FlippingCurve, flipping_curve
+from elimipl.trust import FlippingCurve, flipping_curve
 from ui.explore import sentences, texts
 from ui.explore.analysis import Analysis
 from ui.explore.figures.flipping import flipping_figure

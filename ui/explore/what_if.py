@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from elimipl.explain import rank_agreement
-from elimipl.trust.one_bag import smallest_flip
+from elimipl.trust import smallest_flip
 from ui.explore import sentences, texts
 from ui.explore.analysis import Analysis
 from ui.explore.view_state import bag_key, removed_patches, set_removed

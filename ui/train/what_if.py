@@ -9,7 +9,7 @@ from bag_generators import InputError
 from elimipl.data.candidates import Candidates
 from elimipl.data.composed_tissue import SET, WhatIf, composed_tissue
 from elimipl.methods import training_config
-from elimipl.trust.localisation import auroc
+from elimipl.trust import auroc
 from ui.frame import charts, choices
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
@@ -97,4 +97,5 @@ def _measured(run: TrainingRun, tried: Tried) -> Tried:
     assert attention is not None  # every method that this page trains is a network
     assert attention is not None  # a network has it
     rows = [slice(start, end) for start, end in zip(bags.offsets, bags.offsets[1:], strict=False)]
-    return Tried(tried.title, tried.accuracies, float(np.mean([auroc(truth[one], attention[one]) for one in rows])))
+    found = [auroc(truth[one], attention[one]) for one in rows]
+    return Tried(tried.title, tried.accuracies, float(np.mean([one for one in found if one is not None])))

@@ -12,7 +12,7 @@ import psutil
 from bag_generators.errors import InputError
 from bag_generators.generator import Generator
 from bag_generators.regions import BoxRegions
-from elimipl.slides.store import RowStore
+from elimipl.slides.mapping import RowStore
 
 
 def scaled(factor: int, task: int) -> int:

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from elimipl.slides import SlideMap, folder_maps
-from elimipl.slides.folder_summary import SlideLine, summary_of
+from elimipl.slides.folder_maps import SlideLine, summary_of
 from scripts.phantom_slide import PhantomSlide
 from tests.elimipl.commands.command_line import run
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import shapely
-from sklearn.metrics import roc_auc_score
 
 from elimipl.slides import SlideMap
+from elimipl.trust import auroc
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def measure(area: Any, microns_per_pixel: float | None, slide_map: SlideMap | No
         float((inside * pixels).sum()) / float(area.area),
         largest,
         _share_of_attention(parts, slide_map),
-        _auroc(mostly, slide_map.tile_attention[tissue]),
-        None if scores is None else _auroc(mostly, scores),
+        auroc(mostly, slide_map.tile_attention[tissue]),
+        None if scores is None else auroc(mostly, scores),
     )
 
 
@@ -103,10 +103,3 @@ def _share_of_attention(parts: np.ndarray, slide_map: SlideMap) -> float | None:
     attention = slide_map.attention * np.outer(np.diff(y), np.diff(x))
     total = float(attention.sum())
     return float((parts * attention).sum()) / total if total > 0 else None
-
-
-def _auroc(positive: np.ndarray, scores: np.ndarray) -> float | None:
-    """Chance that a cell inside scores above one outside; None where there are none of either."""
-    if positive.all() or not positive.any():
-        return None
-    return float(roc_auc_score(positive, scores))
