@@ -40,19 +40,19 @@ def show_start() -> None:
     """Both doors."""
     st.markdown(texts.INTRO)
     if st.session_state.pop("class_deleted", False):
-        st.success(texts.DELETED, icon=":material/delete:")
+        st.success("The class was deleted: pictures, votes and results.", icon=":material/delete:")
     left, right = st.columns([1, 1.6], gap="large")
     with left:
-        st.subheader(texts.JOIN_HEADING, anchor=False)
+        st.subheader("Join a class", anchor=False)
         with st.form("join", border=False):
-            code = st.text_input(texts.CODE_LABEL, max_chars=40, help=texts.CODE_HELP, key="class_code")
-            if st.form_submit_button(texts.JOIN_LABEL, type="primary", icon=":material/login:") and code.strip():
+            code = st.text_input("Code on the teacher's screen", max_chars=40, help=texts.CODE_HELP, key="class_code")
+            if st.form_submit_button("Join", type="primary", icon=":material/login:") and code.strip():
                 _join(code)
         st.caption(texts.NO_ACCOUNT)
-        with st.expander(texts.BACK_HEADING):
+        with st.expander("Come back from another browser"):
             _show_way_back()
     with right:
-        st.subheader(texts.OPEN_HEADING, anchor=False)
+        st.subheader("Open a class", anchor=False)
         _show_opening()
 
 
@@ -67,8 +67,8 @@ def _join(code: str) -> None:
 
 
 def _show_way_back() -> None:
-    key = st.text_input(texts.BACK_LABEL, max_chars=200, type="password", key="class_key")
-    if st.button(texts.BACK_BUTTON, key="class_back") and key.strip():
+    key = st.text_input("Key from the file you saved", max_chars=200, type="password", key="class_key")
+    if st.button("Go on as the teacher", key="class_back") and key.strip():
         try:
             class_store().come_back(key, visitor(), network_address())
         except InputError as error:
@@ -79,7 +79,7 @@ def _show_way_back() -> None:
 
 def _show_opening() -> None:
     space = st.segmented_control(
-        texts.LABELS_LABEL,
+        "Labels to choose from",
         list(texts.LABELS_TITLES),
         default="tissue7",
         required=True,
@@ -87,24 +87,32 @@ def _show_opening() -> None:
         key="class_labels",
     )
     st.caption(texts.LABELS_ABOUT)
-    own = st.text_area(texts.OWN_LABELS_LABEL, _OWN_LABELS, max_chars=600, key="class_own") if space == "own" else ""
+    own = (
+        st.text_area("Labels, one in each line", _OWN_LABELS, max_chars=600, key="class_own") if space == "own" else ""
+    )
     drawn = composed = 0
     samples = {sample.id: sample for sample in list_samples() if space == "tissue7" or sample.label is None}
     if space == "tissue7":
         left, right = st.columns(2)
-        drawn = left.number_input(texts.DRAWN_LABEL, 0, 3, 2, help=texts.DRAWN_HELP, key="class_drawn")
-        composed = right.number_input(texts.COMPOSED_LABEL, 0, 3, 0, help=texts.COMPOSED_HELP, key="class_composed")
+        drawn = left.number_input("Drawings of each tissue", 0, 3, 2, help=texts.DRAWN_HELP, key="class_drawn")
+        composed = right.number_input(
+            "Composed fields of each tissue", 0, 3, 0, help=texts.COMPOSED_HELP, key="class_composed"
+        )
     chosen = st.multiselect(
-        texts.SAMPLES_LABEL, list(samples), format_func=lambda name: samples[name].title, key=f"class_samples_{space}"
+        "Samples", list(samples), format_func=lambda name: samples[name].title, key=f"class_samples_{space}"
     )
     uploads = st.file_uploader(
-        texts.UPLOAD_LABEL, list(extensions()), accept_multiple_files=True, help=texts.UPLOAD_HELP, key="class_uploads"
+        "Pictures of your own",
+        list(extensions()),
+        accept_multiple_files=True,
+        help=texts.UPLOAD_HELP,
+        key="class_uploads",
     )
-    if not st.button(texts.OPEN_LABEL, type="primary", icon=":material/co_present:", key="class_open"):
+    if not st.button("Open the class", type="primary", icon=":material/co_present:", key="class_open"):
         return
     try:
         labels = _SPACES[space] if space in _SPACES else own_labels(own)
-        with st.spinner(texts.MAKING):
+        with st.spinner("Preparing the pictures…"):
             made = [
                 *_drawn(int(drawn), int(composed)),
                 *(pictures.from_sample(samples[name], labels) for name in chosen),

@@ -8,9 +8,9 @@ from bag_generators import InputError
 from ui.classroom import texts
 from ui.classroom.kept import class_store, network_address
 from ui.classroom.outcome import read_outcome
+from ui.classroom.results import show_votes
 from ui.classroom.store.records import Ballot, ClassSession
 from ui.classroom.training import show_outcome
-from ui.classroom.votes import show_votes
 from ui.frame.markdown import escape, option_text
 from ui.frame.page import show_error
 from ui.frame.visitor import visitor
@@ -34,13 +34,13 @@ def show_student(entered: str) -> None:
     session, number = store.join(entered, visitor(), network_address())
     _watch(session.id, (session.opened, session.revealed, session.outcome is not None))
     if session.opened:
-        st.subheader(texts.OPENED_HEADING, anchor=False)
+        st.subheader("What the class said", anchor=False)
         show_votes(session, store.opened_votes(session.id, visitor()), key="student")
         if session.outcome is not None:
             show_outcome(session, read_outcome(session.outcome))
     else:
         _show_ballot(session)
-    st.caption(texts.you_are(number))
+    st.caption(f"You are student {number}. Nobody sees your answers before the teacher opens all of them.")
 
 
 @st.fragment(run_every=WATCH_SECONDS)
@@ -58,19 +58,17 @@ def _show_ballot(session: ClassSession) -> None:
     answered = class_store().own_votes(session.id, visitor())
     numbers = [picture.number for picture in session.pictures]
     at = st.session_state.get(f"{_AT}_{session.id}") or _next_open(numbers, answered, 0)
-    st.markdown(texts.picture_of(at, len(numbers), len(answered)))
+    st.markdown(f"**Picture {at} of {len(numbers)}** · {len(answered)} answered")
     if len(answered) == len(numbers):
         st.success(texts.ALL_DONE, icon=":material/check_circle:")
     with st.container(key="class-picture"):
         st.image(class_store().picture(session.id, at), width="stretch", alt=texts.picture_alt(at))
     _show_form(session, at, answered)
     with st.container(horizontal=True):
-        st.button(texts.BACK_PICTURE, key="class-back", on_click=_go, args=(session, at - 1), disabled=at == 1)
-        st.button(
-            texts.NEXT_PICTURE, key="class-next", on_click=_go, args=(session, at + 1), disabled=at == len(numbers)
-        )
+        st.button("Back", key="class-back", on_click=_go, args=(session, at - 1), disabled=at == 1)
+        st.button("Next", key="class-next", on_click=_go, args=(session, at + 1), disabled=at == len(numbers))
     if meanings := texts.meanings(session.label_space):
-        with st.expander(texts.MEANINGS_LABEL):
+        with st.expander("What the labels mean"):
             st.markdown(meanings)
 
 
@@ -83,31 +81,31 @@ def _show_form(session: ClassSession, at: int, answered: dict[int, Ballot]) -> N
 
     with st.form(f"ballot-{at}", border=False):
         top = st.pills(
-            texts.TOP_LABEL,
+            "What is it most likely?",
             options,
             default=before.top if before else None,
             format_func=title,
             key=f"class_top_{session.id}_{at}",
         )
         also = st.pills(
-            texts.ALSO_LABEL,
+            "What else could it be?",
             options,
             selection_mode="multi",
             default=[number for number in before.named if number != before.top] if before else None,
             format_func=lambda number: option_text(labels.titles[number]),
-            help=texts.ALSO_HELP,
+            help="Tick every label you would not bet against.",
             key=f"class_also_{session.id}_{at}",
         )
         sent = st.form_submit_button(
-            texts.SEND_LABEL, type="primary", icon=":material/send:", width="stretch", key=f"class-send-{at}"
+            "Send", type="primary", icon=":material/send:", width="stretch", key=f"class-send-{at}"
         )
     if before is not None:
         named = ", ".join(escape(labels.titles[number]) for number in before.named)
-        st.caption(texts.kept_answer(escape(labels.titles[before.top]), named))
+        st.caption(f"Kept: most likely {escape(labels.titles[before.top])}; possible {named}. Send again to change it.")
     if not sent:
         return
     if top is None:
-        st.warning(texts.NO_TOP, icon=":material/touch_app:")
+        st.warning("Choose what it is most likely.", icon=":material/touch_app:")
         return
     try:
         class_store().vote(session.id, visitor(), at, sorted({top, *also}), top)

@@ -1,27 +1,30 @@
 """The teacher's screen: the invitation, votes as they come, and what became of them."""
 
+import io
+import time
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
+import segno
 import streamlit as st
 
 from bag_generators import InputError
 from ui.classroom import texts
 from ui.classroom.doors import RETURN_KEY
-from ui.classroom.figures.bars import answer_bars
-from ui.classroom.invite import show_invitation
+from ui.classroom.figures import answer_bars
 from ui.classroom.kept import class_store
-from ui.classroom.results import show_confusions, show_files, show_sets
+from ui.classroom.results import show_confusions, show_files, show_sets, show_votes
 from ui.classroom.store.records import ClassSession
 from ui.classroom.store.secrets import as_shown
 from ui.classroom.tally import tally
 from ui.classroom.training import show_training
-from ui.classroom.votes import show_votes
 from ui.frame import charts
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
 from ui.frame.visitor import visitor
 
 LIVE_SECONDS = 2.0
+_LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 
 def show_teacher(session: ClassSession) -> None:
@@ -30,7 +33,7 @@ def show_teacher(session: ClassSession) -> None:
         _show_controls(session)
     invitation, room = st.columns([1, 2.6], gap="large")
     with invitation:
-        show_invitation(session)
+        _show_invitation(session)
     with room:
         _show_gate(session)
         st.fragment(_show_live, run_every=None if session.opened else LIVE_SECONDS)(session)
@@ -43,23 +46,40 @@ def show_teacher(session: ClassSession) -> None:
         show_files(session, ballots, counted, generator)
 
 
+def _show_invitation(session: ClassSession) -> None:
+    """The square to scan, the code to type, the link, and how phones get to reach it."""
+    url = urlsplit(st.context.url or "")  # this page as the teacher's browser reached it
+    link = f"{url.scheme or 'http'}://{url.netloc or 'localhost:8501'}{url.path or '/class'}?join={session.link_key}"
+    square = io.BytesIO()
+    segno.make(link, error="m", micro=False).save(square, kind="png", scale=8, border=3)  # white in every theme
+    st.subheader("Join here", anchor=False)
+    st.image(square.getvalue(), width=230, alt=f"QR code of {link}")
+    st.markdown(f"## :primary[{as_shown(session.code)}]")
+    st.code(link, language=None, wrap_lines=True)
+    if urlsplit(link).hostname in _LOCAL:
+        with st.expander("Phones can't reach this address yet", icon=":material/wifi_off:"):
+            st.markdown(texts.SAFELY)
+
+
 def _show_controls(session: ClassSession) -> None:
     st.subheader(texts.TITLE, divider="gray", anchor=False)
-    st.caption(texts.ends(session.expires))
-    joining = st.toggle(texts.LET_JOIN_LABEL, session.joining, key=f"class_joining_{session.id}")
+    until = time.strftime("%d %B at %H:%M", time.localtime(session.expires))
+    st.caption(f"Everything is deleted on {until}, or when you say so.")
+    joining = st.toggle("Others may join", session.joining, key=f"class_joining_{session.id}")
     if joining != session.joining:
         _do(lambda: class_store().let_join(session.id, visitor(), joining))
     if RETURN_KEY not in st.session_state and st.button(
-        texts.NEW_KEY_LABEL, icon=":material/key:", key="class-new-key"
+        "Make a key to come back", icon=":material/key:", key="class-new-key"
     ):
         _do(lambda: st.session_state.update({RETURN_KEY: class_store().renew_key(session.id, visitor())}))
     if (key := st.session_state.get(RETURN_KEY)) is not None:
+        said = f"Key to come back to the class {as_shown(session.code)} as its teacher. Keep it to yourself.\n\n{key}\n"
         st.download_button(
-            texts.KEY_LABEL, texts.key_file(as_shown(session.code), key), "class-key.txt", "text/plain",
+            "Save the key to come back", said, "class-key.txt", "text/plain",
             help=texts.KEY_HELP, icon=":material/key:", on_click="ignore", key="class-key",
         )  # fmt: skip
-    with st.popover(texts.DELETE_LABEL, icon=":material/delete:"):
-        sure = st.button(texts.DELETE_SURE_LABEL, type="primary", key="class-delete")
+    with st.popover("Delete the class", icon=":material/delete:"):
+        sure = st.button("Delete it for everybody, now", type="primary", key="class-delete")
     if sure and _do(lambda: class_store().delete(session.id, visitor())):
         st.session_state.pop(RETURN_KEY, None)
         st.session_state["class_deleted"] = True
@@ -68,7 +88,7 @@ def _show_controls(session: ClassSession) -> None:
 
 def _show_gate(session: ClassSession) -> None:
     """Voting, or looking at the votes: one of the two."""
-    label, opens = (texts.GO_ON_LABEL, False) if session.opened else (texts.OPEN_VOTES_LABEL, True)
+    label, opens = ("Go on voting", False) if session.opened else ("End voting and open the votes", True)
     with st.container(horizontal=True):
         pressed = st.button(
             label, type="primary" if opens else "secondary", key="class-gate", icon=":material/how_to_vote:"
@@ -83,7 +103,9 @@ def _show_gate(session: ClassSession) -> None:
 def _show_reveal(session: ClassSession) -> bool:
     """The button that shows the true labels here and on all phones, or hides them; whether it was pressed."""
     label, icon = (
-        (texts.HIDE_LABEL, ":material/visibility_off:") if session.revealed else (texts.REVEAL_LABEL, ":material/key:")
+        ("Hide the true labels", ":material/visibility_off:")
+        if session.revealed
+        else ("Reveal the true labels", ":material/key:")
     )
     return st.button(label, help=texts.REVEAL_HELP, key="class-reveal", icon=icon)
 
@@ -99,20 +121,25 @@ def _show_live(session: ClassSession) -> None:
     counted = tally(ballots, len(session.pictures), len(session.label_space))
     finished = int(((counted.tops >= 0).all(axis=1)).sum()) if len(counted.tops) else 0
     with st.container(horizontal=True):
-        st.metric(texts.JOINED_METRIC, students, width=130)
-        st.metric(texts.ANSWERS_METRIC, len(ballots), width=130)
-        st.metric(texts.DONE_METRIC, f"{finished} / {students}", width=150)
+        st.metric("Students", students, width=130)
+        st.metric("Answers", len(ballots), width=130)
+        st.metric("Finished", f"{finished} / {students}", width=150)
     if session.opened:
         show_votes(session, ballots, key="teacher")
         return
-    st.markdown(f"**{texts.LIVE_HEADING}**")
-    if st.toggle(texts.SHOW_VOTES_LABEL, help=texts.SHOW_VOTES_HELP, key="class_show_votes"):
+    st.markdown("**The votes, live**")
+    if st.toggle(
+        "Show the votes on this screen",
+        help="Students who see the screen see them, too. What a phone shows does not change.",
+        key="class_show_votes",
+    ):
         show_votes(session, ballots, key="teacher")
     else:
+        said = ", ".join(map(str, counted.answers.tolist()))
         charts.show(
             answer_bars(counted.answers.tolist(), students, current_palette()),
             "class-answers",
-            texts.answers_alt(counted.answers.tolist(), students),
+            f"Answers to each picture, of {students} students: {said or 'none'}.",
         )
 
 

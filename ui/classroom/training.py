@@ -4,7 +4,7 @@ import streamlit as st
 
 from bag_generators import InputError
 from ui.classroom import texts
-from ui.classroom.figures.cost import cost_bars
+from ui.classroom.figures import cost_bars
 from ui.classroom.kept import class_store
 from ui.classroom.learning import DEFAULT_GENERATOR
 from ui.classroom.outcome import Outcome, read_outcome
@@ -24,7 +24,7 @@ MOST_KEPT = 32
 
 def show_training(session: ClassSession, counted: Tally) -> str:
     """Choose a generator, train, look; the name of the generator."""
-    st.subheader(texts.COST_HEADING, anchor=False)
+    st.subheader("What did the doubt cost?", anchor=False)
     generator = picker.choose_generator("class_generator", default=DEFAULT_GENERATOR)
     run = _runs().get(session.id)
     if run is None and session.training is not None:
@@ -38,7 +38,9 @@ def show_training(session: ClassSession, counted: Tally) -> str:
         st.fragment(_show_progress, run_every=POLL_SECONDS)(run)
     else:
         st.markdown(texts.COST_INTRO)
-        if st.button(texts.TRAIN_LABEL, type="primary", icon=":material/model_training:", key="class-train"):
+        if st.button(
+            "Train on the class's answers", type="primary", icon=":material/model_training:", key="class-train"
+        ):
             _start(session, counted, generator)
         if run is not None and run.error is not None:
             show_error(run.error)
@@ -50,7 +52,10 @@ def show_training(session: ClassSession, counted: Tally) -> str:
 def show_outcome(session: ClassSession, outcome: Outcome) -> None:
     """Accuracy and disambiguation of both methods on every kind of labels, and every picture's winner."""
     names = session.label_space.titles
-    parts = (("held_out", texts.ACCURACY_HEADING), ("disambiguation", texts.RIGHT_HEADING))
+    parts = (
+        ("held_out", "Right on pictures nobody voted on"),
+        ("disambiguation", "Right among the class's own candidates"),
+    )
     for column, (of, heading) in zip(st.columns(2, gap="large"), parts, strict=True):
         with column:
             st.markdown(f"**{heading}**")
@@ -70,7 +75,7 @@ def show_outcome(session: ClassSession, outcome: Outcome) -> None:
         )
         for learned in outcome.learned
     ]
-    with st.expander(texts.WINNERS_LABEL):
+    with st.expander("What ELIMIPL made of every picture"):
         st.markdown("\n".join(f"- {line}" for line in lines))
     st.caption(texts.how_trained(outcome))
 
@@ -93,8 +98,8 @@ def _show_progress(run: ClassTraining) -> None:
         st.rerun()  # the whole page: the result is in the database
     place, waiting = run.place
     bar, stop = st.columns([4, 1], vertical_alignment="center")
-    bar.progress(run.share, texts.progress(run.share, place, waiting))
-    stop.button(texts.STOP_LABEL, icon=":material/stop:", on_click=run.stop, key="class-stop", width="stretch")
+    bar.progress(run.share, f"place {place} of {waiting} in line" if place else f"{run.share:.0%} of the trainings")
+    stop.button("Stop", icon=":material/stop:", on_click=run.stop, key="class-stop", width="stretch")
 
 
 @st.cache_resource(show_spinner=False)

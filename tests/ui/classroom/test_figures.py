@@ -7,9 +7,7 @@ import pytest
 
 from tests.ui.classroom.a_class import OUTCOME
 from ui.classroom import texts
-from ui.classroom.figures.bars import answer_bars, vote_bars
-from ui.classroom.figures.confusion import confusion_map
-from ui.classroom.figures.cost import cost_bars
+from ui.classroom.figures import answer_bars, confusion_map, cost_bars, vote_bars
 from ui.classroom.outcome import Fit
 from ui.frame.palette import DARK, LIGHT
 

@@ -14,8 +14,8 @@ from tests.ui.classroom.a_class import HERE, TEACHER, flat_pictures, opened
 from ui.classroom.store import classes, secrets
 from ui.classroom.store.classes import ClassStore
 from ui.classroom.store.database import VARIABLE, usual_path
-from ui.classroom.store.pace import Pace
 from ui.classroom.store.records import NewPicture
+from ui.classroom.store.secrets import Pace
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -12,16 +12,26 @@ from pathlib import Path
 
 from bag_generators import InputError
 from elimipl.labels import LabelSpace
-from ui.classroom.store.checks import check_content, checked_mask
 from ui.classroom.store.database import Database
-from ui.classroom.store.pace import Pace
-from ui.classroom.store.records import Ballot, ClassSession, NewPicture, as_session, shown_name
-from ui.classroom.store.rows import count_students, read_png, read_votes, student_number
-from ui.classroom.store.secrets import as_typed, digest, is_same, new_code, new_key
+from ui.classroom.store.records import (
+    Ballot,
+    ClassSession,
+    NewPicture,
+    as_session,
+    count_students,
+    read_png,
+    read_votes,
+    shown_name,
+    student_number,
+)  # fmt: skip
+from ui.classroom.store.secrets import Pace, as_typed, digest, is_same, new_code, new_key
 
 LIFETIME = 24 * 3600.0  # seconds
 MOST_SESSIONS = 20
 MOST_STUDENTS = 200
+MOST_PICTURES = 28
+MOST_LABELS = 12
+MOST_PICTURE_BYTES = 1_000_000
 VOTES, VOTE_SECONDS = 20, 10.0  # of one student
 GUESSES, GUESS_SECONDS = 20, 60.0  # wrong codes and keys from one address
 _LONGEST_CODE = 16  # characters, blanks and hyphens included
@@ -61,7 +71,7 @@ class ClassStore:
 
     def open_session(self, teacher: str, labels: LabelSpace, pictures: Sequence[NewPicture]) -> tuple[int, str]:
         """Begin a class; its id, and the key to come back from another browser, which is kept nowhere."""
-        check_content(labels, pictures)
+        _check_content(labels, pictures)
         now, key = self._clock(), new_key()
         with self._database.writing("The session") as db:
             self._make_room(db)
@@ -188,7 +198,7 @@ class ClassStore:
                 raise InputError(*_CLOSED)
             if read_png(db, session, picture) is None:
                 raise InputError("The class has no such picture.", "Go on with one of those that are shown.")
-            mask = checked_mask(named, top, len(json.loads(row["label_space"])["names"]))
+            mask = _checked_mask(named, top, len(json.loads(row["label_space"])["names"]))
             db.execute(
                 "INSERT INTO vote (session, student, picture, named, top) VALUES (?, ?, ?, ?, ?) "
                 "ON CONFLICT DO UPDATE SET named = excluded.named, top = excluded.top",
@@ -307,3 +317,28 @@ class ClassStore:
                 f"{MOST_SESSIONS} classes are open on this server.", "Wait until one is deleted; a day at most."
             )
         db.execute("DELETE FROM session WHERE id = ?", (unused,))
+
+
+def _checked_mask(named: Sequence[int], top: int, labels: int) -> int:
+    """The labels as bits; a set bit for each label that is named, the top one among them."""
+    numbers = [*named, top]
+    if any(type(number) is not int or not 0 <= number < labels for number in numbers) or top not in named:
+        raise InputError("The vote names a label that the class does not have.", "Choose among the labels shown.")
+    return sum(1 << number for number in set(numbers))
+
+
+def _check_content(labels: LabelSpace, pictures: Sequence[NewPicture]) -> None:
+    """Refuse a session that nobody could vote in."""
+    if not 3 <= len(labels) <= MOST_LABELS:
+        raise InputError(
+            f"A class can't vote on {len(labels)} labels.", f"Give 3 to {MOST_LABELS}, so that some can be ruled out."
+        )
+    if not 1 <= len(pictures) <= MOST_PICTURES:
+        raise InputError(
+            f"A class can't label {len(pictures)} pictures.", f"Choose 1 to {MOST_PICTURES}; ten take ten minutes."
+        )
+    for one in pictures:
+        if len(one.png) > MOST_PICTURE_BYTES:
+            raise InputError("A picture is too large for a phone.", "Choose a smaller field of it.")
+        if one.truth is not None and not 0 <= one.truth < len(labels):
+            raise InputError("The true label of a picture is none of the class's labels.", "Choose other labels.")

@@ -62,11 +62,6 @@ CREATE TABLE vote (
     PRIMARY KEY (session, student, picture)
 );
 """
-_ADDED_AFTER = {
-    1: ("training TEXT", "tries INTEGER NOT NULL DEFAULT 0"),
-    2: ("revealed INTEGER NOT NULL DEFAULT 0",),
-}
-"""Columns of a session that the files of older versions lack."""
 
 
 def usual_path() -> Path:
@@ -158,19 +153,19 @@ class Database:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables, or give those of an older version what they lack, unless another server has just done so."""
+    """Make the tables, unless another server has just done so; those of older versions are forgotten early."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, *_ADDED_AFTER, VERSION):
+        if not 0 <= version <= VERSION:
             raise InputError(
                 "The file of class sessions was made by another version of the app.",
                 f"Move it away, or name another file with {VARIABLE}.",
             )
         if version != VERSION:
-            added = [column for older, columns in _ADDED_AFTER.items() if older >= version for column in columns]
-            altered = [f"ALTER TABLE session ADD COLUMN {column}" for column in added]
-            for statement in altered if version else _TABLES.split(";"):
+            for table in ("vote", "student", "picture", "session"):
+                connection.execute(f"DROP TABLE IF EXISTS {table}")
+            for statement in _TABLES.split(";"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")

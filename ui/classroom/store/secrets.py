@@ -1,12 +1,17 @@
-"""Codes to type, keys in links, and secrets that are kept as digests only."""
+"""Codes to type, keys in links, secrets that are kept as digests only, and how often one person may try."""
 
 import hashlib
 import hmac
 import secrets
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # no 0 and O, no 1, I and L, no U: read aloud and from far away
 CODE_LENGTH = 8  # 30^8 = 6.6e11 codes, of which at most MOST_SESSIONS are in use
 _LONGEST_TYPED = 200
+MOST_KNOWN = 4096  # people remembered at once; the longest unseen are forgotten
 
 
 def new_code() -> str:
@@ -46,3 +51,40 @@ def digest(role: str, secret: str) -> bytes:
 def is_same(one: bytes, other: bytes) -> bool:
     """Whether two digests are equal, in a time that does not tell how much of them is."""
     return hmac.compare_digest(one, other)
+
+
+class Pace:
+    """Lets everybody do something `most` times within `seconds`; in memory, so that a flood never reaches the disk."""
+
+    def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._seconds, self._clock = most, seconds, clock
+        self._times: OrderedDict[str, deque[float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def is_exceeded(self, who: str) -> bool:
+        """Whether this person has done it as often as allowed."""
+        with self._lock:
+            return len(self._recent(who)) >= self._most
+
+    def note(self, who: str) -> None:
+        """It was done once more."""
+        with self._lock:
+            self._recent(who).append(self._clock())
+
+    def allows(self, who: str) -> bool:
+        """Whether it may be done now; if so, it is noted."""
+        with self._lock:
+            times = self._recent(who)
+            if len(times) >= self._most:
+                return False
+            times.append(self._clock())
+            return True
+
+    def _recent(self, who: str) -> "deque[float]":
+        times = self._times.setdefault(who, deque())
+        self._times.move_to_end(who)
+        while times and times[0] <= self._clock() - self._seconds:
+            times.popleft()
+        while len(self._times) > MOST_KNOWN:
+            self._times.popitem(last=False)
+        return times

@@ -1,1 +1,0 @@
-"""What the class's answers look like."""
