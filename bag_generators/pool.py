@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection, wait
 from operator import attrgetter
 from pathlib import Path
 from queue import Empty, LifoQueue
-from threading import Timer
+from threading import Event, Timer
 from typing import Any, TypeVar
 
 from bag_generators.errors import InputError
@@ -162,8 +162,13 @@ class Standby:
         self.start()
         if (worker := self._worker) is None:
             return self._function(task)
-        too_late: list[bool] = []
-        alarm = Timer(self._seconds or 0, lambda: (too_late.append(True), worker.kill()))
+        too_late = Event()
+
+        def end_it() -> None:
+            too_late.set()
+            worker.kill()
+
+        alarm = Timer(self._seconds or 0, end_it)
         alarm.daemon = True
         if self._seconds is not None:
             alarm.start()
@@ -174,7 +179,7 @@ class Standby:
         except (EOFError, ConnectionError):
             self._worker = None
             code = worker.end()
-            raise ProcessDiedError(OUT_OF_TIME if too_late else code) from None
+            raise ProcessDiedError(OUT_OF_TIME if too_late.is_set() else code) from None
         except BaseException:  # interrupted: the answer to come would be taken for that of the next question
             self._worker = None
             worker.end()

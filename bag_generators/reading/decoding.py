@@ -13,11 +13,13 @@ import re
 import struct
 import warnings
 import zlib
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageFile, ImageOps
 from PIL.ExifTags import Base as Tag
+from PIL.TiffImagePlugin import TiffImageFile
 
 from bag_generators.errors import InputError
 from bag_generators.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, in_words
@@ -108,20 +110,20 @@ def _decode_as(kind: str, data: bytes) -> Decoded:
     if kind == "TIFF":
         tiff.refuse_unreadable_head(data)
     picture = FORMATS[kind].reader()(io.BytesIO(data))
-    _refuse_if_too_many_pixels(*picture.size, slide=kind == "TIFF" and tiff.is_slide(picture))
-    if kind == "JPEG":
-        _refuse_if_too_many_parts(data, picture.width * picture.height)
-    notes = []
-    if (pages := tiff.number_of_pages(picture) if kind == "TIFF" else 1) > 1:
-        count = str(pages) if pages <= tiff.MOST_PAGES_COUNTED else f"more than {tiff.MOST_PAGES_COUNTED}"
-        notes.append(f"The file has {count} pages; page 1 was used.")
-    elif kind != "TIFF" and (frames := getattr(picture, "n_frames", 1)) > 1:
-        notes.append(f"The picture is animated ({frames} frames); the first one was used.")
-    if kind == "TIFF":
+    if isinstance(picture, TiffImageFile):
+        _refuse_if_too_many_pixels(*picture.size, slide=tiff.is_slide(picture))
         _refuse_if_too_many_pixels(*tiff.tile_size(picture))
+        notes = tiff.page_notes(picture)
         tiff.refuse_what_is_decoded_wrongly(picture)
+        turned = _orientation(picture) != 1  # Pillow does it on loading
+    else:
+        _refuse_if_too_many_pixels(*picture.size)
+        if kind == "JPEG":
+            _refuse_if_too_many_parts(data, picture.width * picture.height)
+        frames = getattr(picture, "n_frames", 1)
+        notes = [f"The picture is animated ({frames} frames); the first one was used."] if frames > 1 else []
+        turned = False
     storage, scale = Storage.of(picture, data), scale_of(picture)
-    turned_by_pillow = kind == "TIFF" and _orientation(picture) != 1  # on loading
     picture.load()
     orientation = 1 if kind == "TIFF" else _orientation(picture)
     if kind == "PNG":
@@ -133,19 +135,18 @@ def _decode_as(kind: str, data: bytes) -> Decoded:
     if orientation != 1:
         upright = Image.fromarray(pixels)
         upright.getexif()[Tag.Orientation] = orientation
-        pixels = np.array(ImageOps.exif_transpose(upright))
-    if orientation != 1 or turned_by_pillow:
+        pixels, turned = np.array(ImageOps.exif_transpose(upright)), True
+    if turned:
         notes.append("The picture was turned upright as its camera data say.")
     return Decoded(pixels, (*notes, *value_notes), scale)
 
 
 def _orientation(picture: ImageFile.ImageFile) -> int:
     """1 (upright) to 8; camera data that can't be read say nothing."""
-    try:
-        found = picture.getexif().get(Tag.Orientation)
-    except Exception:  # whatever Pillow makes of strangers' bytes
-        return 1
-    return found if found in range(2, 9) else 1
+    with suppress(Exception):  # whatever Pillow makes of strangers' bytes
+        found = picture.getexif().get(Tag.Orientation, 1)
+        return int(found) if found in range(2, 9) else 1
+    return 1
 
 
 def _checked_png(data: bytes) -> bytes:

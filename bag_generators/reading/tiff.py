@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PIL.TiffImagePlugin import TiffImageFile
 
 from bag_generators.errors import InputError
@@ -27,19 +25,19 @@ def refuse_unreadable_head(data: bytes) -> None:
         raise InputError("This kind of TIFF (BigTIFF with the high bytes first) is not read here.", _EXPORT_8_BIT)
 
 
-def is_slide(picture: Any) -> bool:
+def is_slide(picture: TiffImageFile) -> bool:
     """Scanners write tiled TIFFs, most of them with the maker's name in the description."""
     return _TILE_WIDTH in picture.tag_v2 or "aperio" in str(picture.tag_v2.get(DESCRIPTION, "")).lower()
 
 
-def tile_size(picture: Any) -> tuple[int, int]:
+def tile_size(picture: TiffImageFile) -> tuple[int, int]:
     """Width and height of a tile; of the picture where there are none."""
     tags = picture.tag_v2
     return (tags.get(_TILE_WIDTH, 1), tags.get(_TILE_HEIGHT, 1)) if _TILE_WIDTH in tags else picture.size
 
 
-def number_of_pages(picture: Any) -> int:
-    """Counted up to one more than `MOST_PAGES_COUNTED`; a page that can't be read is the last. Page 1 stays chosen."""
+def page_notes(picture: TiffImageFile) -> list[str]:
+    """A note where there are several pages; page 1 stays chosen. A page that can't be read is the last one counted."""
     pages = 1
     try:
         while pages <= MOST_PAGES_COUNTED:
@@ -50,7 +48,8 @@ def number_of_pages(picture: Any) -> int:
     except Exception:  # whatever is wrong with it, it is not the page that is read
         pages += 1
     picture.seek(0)
-    return pages
+    count = str(pages) if pages <= MOST_PAGES_COUNTED else f"more than {MOST_PAGES_COUNTED}"
+    return [f"The file has {count} pages; page 1 was used."] if pages > 1 else []
 
 
 def refuse_what_is_decoded_wrongly(picture: TiffImageFile) -> None:
