@@ -21,6 +21,7 @@ from bag_generators.worker import imported
 
 Sees: TypeAlias = Literal["working copy", "original"]
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_SENT = ("name", "title", "summary", "feature_names", "sees", "microns_per_pixel")
 
 
 def stands_out(bag: Bag, instance: int) -> str:
@@ -90,15 +91,14 @@ class Generator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Another process imports the function by its name; what is said about the bags stays at home.
-        about = self.name, self.title, self.summary, self.feature_names
-        seen = dict(self.defaults), self.sees, self.microns_per_pixel
-        return _arrived, (_found_in(self.function.__module__), importable_name(self.function), about, seen)
+        sent = {name: getattr(self, name) for name in _SENT} | {"defaults": dict(self.defaults)}
+        return _arrived, (_found_in(self.function.__module__), importable_name(self.function), sent)
 
 
-def _arrived(found_in: str, function: str, about: tuple[Any, ...], seen: tuple[Any, ...]) -> Generator:
+def _arrived(found_in: str, function: str, sent: dict[str, Any]) -> Generator:
     if found_in not in sys.path:
         sys.path.append(found_in)
-    return Generator(*about, imported(function), *seen)
+    return Generator(function=imported(function), **sent)
 
 
 def _found_in(module: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
@@ -64,7 +65,8 @@ def validated(kind: type[Kind], values: Any, called: str, fix: str = RESTORE) ->
     except (ValueError, TypeError, RecursionError):
         raise InputError(f"{called} holds something that can't be shown.", fix) from None
     try:
-        return _adapter(kind).validate_json(text)
+        record: Kind = _adapter(kind).validate_json(text)
+        return record
     except ValidationError as refusal:
         raise _sentence(refusal.errors(include_url=False)[0], called, fix) from None
 
@@ -74,10 +76,9 @@ def plain(record: Any) -> Any:
     return _adapter(type(record)).dump_python(record, mode="json")
 
 
-def _adapter(kind: type[Kind]) -> TypeAdapter[Kind]:
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
+@cache  # making one takes longer than a hundred uses
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def _sentence(error: Mapping[str, Any], called: str, fix: str) -> InputError:
@@ -97,7 +98,6 @@ def _sentence(error: Mapping[str, Any], called: str, fix: str) -> InputError:
     return InputError(f"{called} is damaged{where}: {said}.", fix)
 
 
-_ADAPTERS: dict[type, TypeAdapter[Any]] = {}  # making one takes longer than a hundred uses
 _UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 _EXPECTED: Mapping[str, str] = MappingProxyType(
     {

@@ -80,12 +80,6 @@ def draw_nuclei(size: int, groups: list[Nuclei]) -> np.ndarray:
     return blocks.sum(axis=(1, 3), dtype=np.uint16) * np.float32(_FULL_SCALE / 255 / _SUPERSAMPLING**2)
 
 
-def draw_ellipses(size: int, shapes: Nuclei) -> np.ndarray:
-    """Coverage 0..1 (size, size) of plain ellipses, for vacuoles and other pale holes."""
-    even = replace(shapes, roughness=0.0, pallor=0.0, tones=np.ones(len(shapes.tones)))
-    return draw_nuclei(size, [even])
-
-
 _FINE = 6.0  # px
 _EDGE = 2.5  # px over which one tissue passes into another
 
@@ -340,8 +334,10 @@ def normal_mucosa(rng: np.random.Generator, area: Area) -> Layer:
     basal = Nuclei.at(rng, points, length=(7, 9), width=(4.2, 5.4), tone=(1.0, 1.5), angles=outward, pallor=0.15)
     points, outward = _rings(rng, glands, depth=0.5, spacing=11.5)
     filled = rng.random(len(points)) < 0.88
-    goblets = Nuclei.at(rng, points, length=(11, 17), width=(7.5, 11), tone=(1, 1), angles=outward).where(filled)
-    mucin = draw_ellipses(size, goblets)
+    goblets = Nuclei.at(
+        rng, points, length=(11, 17), width=(7.5, 11), tone=(1, 1), angles=outward, roughness=0
+    ).where(filled)  # fmt: skip
+    mucin = draw_nuclei(size, [goblets])  # pale holes: how much of each pixel they cover
     lumen = above(-glands.depth - 0.05 * smooth_noise(rng, size, 8), -0.17, 0.04)
     pale = np.maximum(mucin * 0.94, lumen)
     grain = smooth_noise(rng, size, 3) + smooth_noise(rng, size, 12)

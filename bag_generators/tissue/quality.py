@@ -18,9 +18,10 @@ from bag_generators.generators.working_size import SIDE, working_copy
 from bag_generators.image import TissueImage
 from bag_generators.tissue.stain import DENSITY, GLASS, USUAL_STAINS
 
-_FAINTEST_CHROMA = 5.0
-_HUES = (-75.0, 30.0)
-"""Violet (haematoxylin) to pink (eosin) and red (blood) as degrees in the a*b* plane of CIE L*a*b*."""
+_A, _B = np.indices((256, 256)) - 128
+_HUE = np.degrees(np.arctan2(_B, _A))
+_IS_STAIN_COLOUR = (np.hypot(_A, _B) > 5) & (_HUE > -75) & (_HUE < 30)
+"""Whether 8-bit a*, b* of CIE L*a*b* is violet (haematoxylin) to pink (eosin) and red (blood), (256, 256) bool."""
 _BLOCK = 8
 ASSUMED_MICRONS_PER_PIXEL = 0.5
 """The scale of a picture of unknown scale, for generators that keep scales: that of the paper's tiles."""
@@ -159,21 +160,11 @@ def _stain_colour(working: np.ndarray, tissue: np.ndarray) -> float:
     return float(_IS_STAIN_COLOUR[a[tissue], b[tissue]].mean())
 
 
-def _stain_colours() -> np.ndarray:
-    """Which pairs of 8-bit a*, b* are colours of the two stains, (256, 256) bool."""
-    a, b = np.indices((256, 256)) - 128
-    hue = np.degrees(np.arctan2(b, a))
-    return (np.hypot(a, b) > _FAINTEST_CHROMA) & (hue > _HUES[0]) & (hue < _HUES[1])
-
-
 def _third_colour(working: np.ndarray) -> float:
     height, width = (max(2, length // _BLOCK) for length in working.shape[:2])
     blocks = cv2.resize(cv2.LUT(working, DENSITY), (width, height), interpolation=cv2.INTER_AREA)
     smallest = np.linalg.eigvalsh(np.cov(blocks.reshape(-1, 3).T.astype(np.float64)))[0]
     return float(np.sqrt(max(smallest, 0.0)))
-
-
-_IS_STAIN_COLOUR = _stain_colours()
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ SCALE_SOURCE = "description of the sample"
 _REPAIR = "Get the project's files again, or make the samples anew with “python scripts/make_samples.py”."
 
 
-class _Entry(Record):
-    """What `samples.json` says of one picture."""
+class Sample(Record):
+    """One picture, where it lies, and what `samples.json` says of it."""
 
     id: str
     file: str
@@ -38,12 +38,7 @@ class _Entry(Record):
     sha256: Sha256
     truth_sha256: Sha256 | None
     microns_per_pixel: float | None
-
-
-class Sample(_Entry):
-    """One picture, where it lies, and what is known about it."""
-
-    folder: Path
+    folder: Path = SAMPLES_FOLDER
 
     def load(self) -> TissueImage:
         """The picture, with its scale where that is known."""
@@ -65,5 +60,5 @@ def list_samples(folder: Path = SAMPLES_FOLDER) -> tuple[Sample, ...]:
     ['real', 'restained', 'phantom']
     """
     called = "The list of samples “samples.json”"
-    entries = validated(tuple[_Entry, ...], read_json(folder / "samples.json", called, _REPAIR), called, _REPAIR)
-    return tuple(Sample(folder=folder, **dict(entry)) for entry in entries)
+    listed = validated(tuple[Sample, ...], read_json(folder / "samples.json", called, _REPAIR), called, _REPAIR)
+    return tuple(sample.model_copy(update={"folder": folder}) for sample in listed)

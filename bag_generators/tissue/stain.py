@@ -34,17 +34,12 @@ def _step(density: np.ndarray, middle: float, steepness: float) -> np.ndarray:
 
 
 _TONES = np.rint(np.stack([_step(DENSITY, 0.2, 20), np.arange(256), _step(DENSITY, 0.6, 12)], axis=1)).astype(np.uint8)
-_CHANNELS = MappingProxyType(
-    {
-        "tones": {
-            "red": "paleness",
-            "blue": "lightness",
-            "blueness (Cb)": "lightness beside the other tones (Cb)",
-            "redness (Cr)": "paleness beside the other tones (Cr)",
-        }
-    }
-)
-"""What channels are called after a method that changes their meaning."""
+_CALLED_IN_TONES = {
+    "red": "paleness",
+    "blue": "lightness",
+    "blueness (Cb)": "lightness beside the other tones (Cb)",
+    "redness (Cr)": "paleness beside the other tones (Cr)",
+}
 
 # Haematoxylin and eosin (rows) as unit optical densities, and the strongest of each, as in Macenko's own reference.
 _REFERENCE_STAINS = np.array(((0.5626, 0.7201, 0.4062), (0.2159, 0.8012, 0.5581)))
@@ -68,7 +63,7 @@ def channel_name(feature: str, method: str) -> str:
     'paleness, difference to the row above'
     """
     channel, comma, rest = feature.partition(",")
-    return _CHANNELS.get(method, {}).get(channel, channel) + comma + rest
+    return (_CALLED_IN_TONES.get(channel, channel) if method == "tones" else channel) + comma + rest
 
 
 def _reinhard(pixels: np.ndarray) -> np.ndarray:

@@ -1,7 +1,6 @@
 """One place for formats and limits: what repeats them elsewhere agrees, and a new format needs one entry."""
 
 import io
-import re
 import tomllib
 from pathlib import Path
 
@@ -56,13 +55,6 @@ def test_a_new_format_is_one_entry(monkeypatch, tmp_path, capsys):
     assert len(find_tiles(tmp_path)[0]) == 2
     assert main(["bags", "--unlabelled", str(tmp_path), "--generator", "sbn", "--json"]) == 0
     assert capsys.readouterr().out.count('"features"') == 2
-
-
-def test_no_other_file_lists_the_formats():
-    # Only the readers, who take single formats apart by hand, name them again.
-    paths = [path for folder in ("bag_generators", "elimipl", "ui", "pages") for path in (ROOT / folder).rglob("*.py")]
-    found = {path for path in paths if re.search("webp", path.read_text(encoding="utf-8"), re.IGNORECASE)}
-    assert {path for path in found if path.parent.name != "reading"} == {ROOT / "bag_generators" / "formats.py"}
 
 
 def test_the_upload_widget_and_the_loader_have_the_same_limit():

@@ -1,9 +1,6 @@
 """Generators of others: registered by a program or found in an installed package, with any number of workers."""
 
-import os
 import pickle
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +13,6 @@ from bag_generators.registry import recipe_of, register_again, steps_of, unregis
 from bag_generators.steps import Pixels
 from tests.bag_generators import quadrants
 from tests.bag_generators.references.pictures import flat, picture
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -113,27 +108,3 @@ def test_a_generator_that_was_sent_is_the_same_again(fifth):
     assert register_again(recipe) == register_again(recipe) == "quadrants"
     assert GENERATORS["quadrants"].function is quadrants.quadrants
     assert GENERATORS["quadrants"].defaults == {"stain": "none", "gain": 1.0}
-
-
-def installed(folder: Path, entries: str) -> dict[str, str]:
-    """Surroundings in which a package with these entry points is installed."""
-    about = folder / "plugged-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n", encoding="utf-8")
-    (about / "entry_points.txt").write_text(f"[bag_generators.generators]\n{entries}\n", encoding="utf-8")
-    source = (ROOT / "tests" / "bag_generators" / "quadrants.py").read_text(encoding="utf-8")
-    (folder / "plugged.py").write_text(source, encoding="utf-8")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
-
-
-def run(surroundings, *arguments):
-    command = [sys.executable, "-m", "elimipl", "bags", "--unlabelled", *map(str, arguments)]
-    return subprocess.run(command, env=surroundings, capture_output=True, text=True, timeout=120, check=False)
-
-
-def test_an_installed_package_brings_a_generator_to_the_command_line_and_its_workers(tmp_path, files):
-    surroundings = installed(tmp_path, "quadrants = plugged:GENERATOR")
-    assert "quadrants" in run(surroundings, "--help").stdout
-    made = run(surroundings, "--generator", "quadrants", "--workers", "2", *files)
-    assert made.returncode == 0, made.stderr
-    assert made.stdout.count("\n        4         3  ") == 5

@@ -1,5 +1,6 @@
 """Registries and the plug-ins of installed packages."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from bag_generators.errors import InputError
 from bag_generators.plugins import Registry
+from tests.bag_generators import quadrants
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,6 +47,16 @@ def test_what_can_not_be_registered_is_refused(name, thing, sentence):
     assert list(numbers) == ["one"]
 
 
+def installed(folder: Path, name: str, module: str, entries: str) -> dict[str, str]:
+    """Surroundings in which a package of one module with these entry points is installed."""
+    about = folder / f"{name}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(entries, encoding="utf-8")
+    (folder / f"{name}.py").write_text(module, encoding="utf-8")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+
+
 MODULE = """
 from elimipl.methods import network_method
 METHOD = network_method("Narrow", "A narrow embedding.", hidden=4)
@@ -79,18 +91,8 @@ for warning in heard:
 
 
 def test_installed_packages_bring_losses_and_methods_and_a_broken_one_stops_nothing(tmp_path):
-    (tmp_path / "brought.py").write_text(MODULE)
-    info = tmp_path / "brought-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brought\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(ENTRIES)
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": ""},
-        timeout=120,
-    )
+    surroundings = installed(tmp_path, "brought", MODULE, ENTRIES)
+    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=surroundings, timeout=120)
     assert run.returncode == 0, run.stderr
     first, *sentences = run.stdout.splitlines()
     assert first == "pull 4"
@@ -99,3 +101,19 @@ def test_installed_packages_bring_losses_and_methods_and_a_broken_one_stops_noth
     assert any("The loss 'missing' of the package “brought” is left out: No module named" in line for line in sentences)
     assert any("The loss 'nonsense'" in line and "is not a loss" in line for line in sentences)
     assert any("The method 'ELIMIPL'" in line and "already" in line for line in sentences)
+
+
+def test_an_installed_package_brings_a_generator_to_the_command_line_and_its_workers(tmp_path):
+    source = Path(quadrants.__file__).read_text(encoding="utf-8")
+    entries = "[bag_generators.generators]\nquadrants = plugged:GENERATOR\n"
+    surroundings = installed(tmp_path, "plugged", source, entries)
+    pictures = [str(path) for path in sorted((ROOT / "assets" / "samples").glob("phantom-???.png"))[:5]]
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "elimipl", "bags", "--unlabelled", *arguments]
+        return subprocess.run(command, env=surroundings, capture_output=True, text=True, timeout=120, check=False)
+
+    assert "quadrants" in run("--help").stdout
+    made = run("--generator", "quadrants", "--workers", "2", *pictures)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.count("\n        4         3  ") == 5

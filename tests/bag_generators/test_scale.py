@@ -7,7 +7,6 @@ import pytest
 from bag_generators import InputError, TissueImage, generate
 from bag_generators.scale import decide_scale
 from bag_generators.slide import at_decided_scale, open_slide
-from bag_generators.tissue import nuclei
 from bag_generators.tissue.nuclei import ScaleEstimate
 from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import list_samples
@@ -91,7 +90,3 @@ def test_a_slide_without_a_scale_is_read_by_its_nuclei(tmp_path):
     assert found.microns_per_pixel == pytest.approx(0.125, rel=0.35)
     assert at_decided_scale(slide, 0.25)[0].scale_origin == "by hand"
     assert at_decided_scale(found)[1].origin == "estimated"
-
-
-def test_the_constants_are_those_of_the_signs():
-    assert len(nuclei._CENTRE) == len(nuclei._WIDTH) == len(nuclei.measure_nuclei(REAL).signs)

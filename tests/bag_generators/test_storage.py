@@ -14,9 +14,9 @@ TENSORS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([Tru
 
 def test_tensors_and_description_come_back(tmp_path):
     path = tmp_path / "t.safetensors"
-    write_tensors(path, TENSORS, "key", {"n": [1, 2.5, "ü"]}, "The thing")
+    write_tensors(path, TENSORS, "key", {"z": [1, 2.5, "ü"], "a": 2}, "The thing")
     tensors, described = read_tensors(path, "key", "t")
-    assert described == {"n": [1, 2.5, "ü"]}
+    assert list(described.items()) == [("z", [1, 2.5, "ü"]), ("a", 2)]
     assert tensors.keys() == TENSORS.keys()
     for name, array in TENSORS.items():
         assert tensors[name].dtype == array.dtype
@@ -28,21 +28,9 @@ def test_equal_content_gives_equal_bytes():
     assert pack_tensors(TENSORS, "key", {"a": 1, "b": 2}) == pack_tensors(swapped, "key", {"a": 1, "b": 2})
 
 
-def test_a_description_keeps_its_order(tmp_path):
-    write_tensors(tmp_path / "t", TENSORS, "key", {"z": 1, "a": 2}, "The thing")
-    assert list(read_tensors(tmp_path / "t", "key", "t")[1]) == ["z", "a"]
-
-
 def test_an_array_that_is_not_contiguous_is_stored_right():
     turned = np.asfortranarray(TENSORS["a"])
     assert pack_tensors({"a": turned}) == pack_tensors({"a": TENSORS["a"]})
-
-
-def test_a_text_that_is_not_utf8_is_made_printable_instead_of_lost(tmp_path):
-    path = tmp_path / "t.safetensors"
-    write_tensors(path, TENSORS, "key", {"source": "tiles\udcff"}, "The thing")
-    _, described = read_tensors(path, "key", "t")
-    assert described["source"].startswith("tiles�")
 
 
 @pytest.mark.parametrize(

@@ -54,24 +54,27 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_page_says_what_is_wrong_and_the_other_model_serves(models, fault):
+def test_a_spoilt_model_is_refused_with_what_is_wrong(models, fault):
     spoil, said = FAULTS[fault]
     spoil(models)
     with pytest.raises(InputError) as refused:
         Predictor.load(BROKEN)
     assert said in refused.value.what
+
+
+def test_the_page_says_what_is_wrong_and_the_other_model_serves(models):
+    change_sum(models)
     page = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE).run()
     assert not page.exception
-    assert [said in item.value.replace("\\", "") for item in page.error] == [True]
+    assert ["expects sha256 000000000000" in item.value for item in page.error] == [True]
     page.segmented_control(key="method").set_value("demipl").run()
     assert not page.exception
     assert not page.error
     assert page.get("plotly_chart")
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"id": "x"}', "\x00"])
-def test_a_spoilt_card_hides_its_own_model_only(models, content):
-    (models / f"{BROKEN}.json").write_text(content)
+def test_a_spoilt_card_hides_its_own_model_only(models):
+    (models / f"{BROKEN}.json").write_text("{")
     page = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE).run()
     assert not page.exception
     assert len(page.error) == 1

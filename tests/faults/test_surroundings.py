@@ -101,9 +101,3 @@ def test_a_clock_that_goes_backwards_disturbs_no_measurement(monkeypatch, capsys
     assert all(report.seconds >= 0 for report in fitted.history)
     lines = capsys.readouterr().err.splitlines()
     assert json.loads(lines[-1])["ms"] >= 0
-
-
-def test_no_duration_is_taken_from_the_wall_clock():
-    for folder in ("ui", "elimipl", "bag_generators", "pages"):
-        for path in (ROOT / folder).rglob("*.py"):
-            assert "time.time()" not in path.read_text(encoding="utf-8"), path

@@ -14,12 +14,6 @@ def test_agrees_with_the_literal_reference(kind: str) -> None:
     assert generate("row", image).features == pytest.approx(colour_grid.row(image.pixels), abs=1e-4)
 
 
-def test_is_8_rows_of_9_float32() -> None:
-    features = generate("row", picture("tissue")).features
-    assert features.shape == (8, 9)
-    assert features.dtype == np.float32
-
-
 def test_a_bright_band_is_brighter_than_both_neighbours() -> None:
     pixels = np.full((224, 224, 3), 100, np.uint8)
     pixels[28 * 3 : 28 * 4] = (100, 100, 180)
@@ -30,14 +24,6 @@ def test_a_bright_band_is_brighter_than_both_neighbours() -> None:
     assert bag.features[4, above] < -70
     assert bag.features[2, below] < -70
     assert bag.features[:, 0] == pytest.approx(100)
-
-
-def test_first_and_last_row_are_neighbours() -> None:
-    pixels = np.full((224, 224, 3), 100, np.uint8)
-    pixels[-28:] = 200
-    features = generate("row", TissueImage.from_array(pixels)).features
-    assert features[0, 3] == pytest.approx(features[0, 0] - features[7, 0])
-    assert features[7, 6] == pytest.approx(features[7, 0] - features[0, 0])
 
 
 def test_regions_are_bands_of_the_original_picture() -> None:

@@ -14,12 +14,6 @@ def test_agrees_with_the_literal_reference(kind: str) -> None:
     assert generate("sbn", image).features == pytest.approx(colour_grid.sbn(image.pixels), abs=1e-4)
 
 
-def test_is_9_blobs_of_15_float32() -> None:
-    features = generate("sbn", picture("tissue")).features
-    assert features.shape == (9, 15)
-    assert features.dtype == np.float32
-
-
 @pytest.mark.parametrize(
     ("side", "y", "x"), [("left", 3, 1), ("right", 3, 5), ("upper", 1, 3), ("lower", 5, 3)], ids=lambda v: str(v)
 )

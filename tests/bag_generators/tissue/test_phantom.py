@@ -12,24 +12,13 @@ KINDS = list(PHANTOM_KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_arguments_give_the_same_phantom(kind):
-    first, second = draw(kind, 5), draw(kind, 5)
-    np.testing.assert_array_equal(first.pixels, second.pixels)
-    np.testing.assert_array_equal(first.truth, second.truth)
-    assert (draw(kind, 6).pixels != first.pixels).mean() > 0.5
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [64, 224, 301])
-def test_pixels_and_truth_fit_together(kind, size):
-    phantom = draw(kind, 2, size)
-    assert phantom.pixels.shape == (size, size, 3)
-    assert phantom.pixels.dtype == np.uint8
-    assert phantom.truth.shape == (size, size)
-    assert phantom.truth.dtype == bool
-    assert not phantom.pixels.flags.writeable
-    assert not phantom.truth.flags.writeable
-    assert (phantom.kind, phantom.seed) == (kind, 2)
+def test_the_same_arguments_give_the_same_phantom_of_the_size_asked_for(kind):
+    for size in (64, 224, 301):
+        first, second = draw(kind, 5, size), draw(kind, 5, size)
+        assert first.pixels.shape == (*first.truth.shape, 3) == (size, size, 3)
+        np.testing.assert_array_equal(first.pixels, second.pixels)
+        np.testing.assert_array_equal(first.truth, second.truth)
+        assert (draw(kind, 6, size).pixels != first.pixels).mean() > 0.5
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -92,32 +81,18 @@ def test_what_can_not_be_drawn_is_refused_with_a_sentence(arguments, message):
         draw(*arguments)
 
 
-def _halves_and_a_corner() -> Bag:
+def test_an_instance_carries_the_class_when_half_of_its_region_does_and_the_most_covered_one_always():
     """Left half, right half and the 2×2 px corner of a 10×10 picture."""
     regions = BoxRegions(np.array([[0, 0, 5, 10], [5, 0, 10, 10], [8, 8, 10, 10]]), (10, 10))
-    return Bag(np.zeros((3, 1), np.float32), regions, "sbn", {}, ("nothing",), "")
-
-
-def test_an_instance_carries_the_class_when_enough_of_its_region_does():
+    bag = Bag(np.zeros((3, 1), np.float32), regions, "sbn", {}, ("nothing",), "")
     truth = np.zeros((10, 10), bool)
-    truth[:, 4:8] = True  # one fifth of the left half, three fifths of the right one, nothing of the corner
-    bag = _halves_and_a_corner()
-    np.testing.assert_array_equal(instance_truth(bag, truth), [False, True, False])
-
-
-def test_the_most_covered_instance_always_carries_the_class():
-    truth = np.zeros((10, 10), bool)
+    assert not instance_truth(bag, truth).any()
     truth[0, 0] = True
-    np.testing.assert_array_equal(instance_truth(_halves_and_a_corner(), truth), [True, False, False])
-
-
-def test_without_truth_no_instance_carries_the_class():
-    assert not instance_truth(_halves_and_a_corner(), np.zeros((10, 10), bool)).any()
-
-
-def test_the_truth_of_another_picture_is_refused():
+    np.testing.assert_array_equal(instance_truth(bag, truth), [True, False, False])
+    truth[:, 4:8] = True  # one fifth of the left half, three fifths of the right one, nothing of the corner
+    np.testing.assert_array_equal(instance_truth(bag, truth), [False, True, False])
     with pytest.raises(InputError, match=r"\(9, 10\).*\(10, 10\)"):
-        instance_truth(_halves_and_a_corner(), np.zeros((9, 10), bool))
+        instance_truth(bag, truth[1:])
 
 
 @pytest.fixture(scope="module")

@@ -34,17 +34,6 @@ def test_none_leaves_the_picture_alone() -> None:
     assert normalise(pixels, "none") is pixels
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_result_is_a_picture_of_the_same_size(method: str, kind: str) -> None:
-    pixels = picture(kind).pixels
-    before = pixels.copy()
-    result = normalise(pixels, method)
-    assert result.shape == pixels.shape
-    assert result.dtype == np.uint8
-    assert (pixels == before).all()
-
-
 def test_tones_do_not_depend_on_the_hue() -> None:
     pixels = picture("tissue").pixels
     tinted = pixels.copy()

@@ -1,4 +1,4 @@
-"""Small slides in the formats of scanners, written by hand: each with a label, an overview photograph and names."""
+"""Small slides of several files, written by hand: each with a label, an overview photograph and names."""
 
 import io
 
