@@ -261,11 +261,6 @@ def confusion_alt() -> str:
     return "Share of the answers that find each label possible, a row for every true label."
 
 
-def progress(share: float, place: int, waiting: int) -> str:
-    """How far training has come."""
-    return f"place {place} of {waiting} in line" if place else f"{share:.0%} of the trainings"
-
-
 def cost_alt(outcome: Outcome, of: str) -> str:
     """The bars in words."""
     said = [
