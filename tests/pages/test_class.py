@@ -6,6 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bag_generators import InputError
+from elimipl import jobs
+from elimipl.jobs import Queue
 from tests.ui.classroom.a_class import HERE, OUTCOME, TEACHER, opened
 from tests.ui.figure_json import drawn_chart
 from ui.classroom import training, worker
@@ -162,9 +164,9 @@ def test_opened_votes_become_sets_figures_models_and_files(path, monkeypatch):
     assert teacher.metric[3].value == "1.00"
 
     monkeypatch.setattr(worker, "learn", lambda task, tell: OUTCOME)
+    monkeypatch.setattr(jobs, "SERVER", Queue())
     teacher.button(key="class-train").click().run()
-    for run in list(worker._alive):
-        run.join(60)
+    worker.latest(session).join(60)
     teacher.run()
     assert not teacher.exception
     assert drawn_chart(teacher, "class-cost-held_out")["data"][0]["x"] == [0.5]
@@ -190,18 +192,17 @@ def test_a_training_that_a_restart_cut_off_begins_again_when_the_teacher_is_back
         return OUTCOME
 
     monkeypatch.setattr(worker, "learn", learn)
-    training._runs.clear()  # as in a server that has just started
+    monkeypatch.setattr(jobs, "SERVER", Queue())  # as in a server that has just started
     store.begin_training(session.id, TEACHER, "row", 1)
     teacher = visit(TEACHER)
-    for run in list(worker._alive):
-        run.join(60)
+    worker.latest(session).join(60)
     teacher.run()
     assert not teacher.exception
     assert "begun again from the start" in said(teacher)
     assert trained_with == ["row"]
     assert drawn_chart(teacher, "class-cost-held_out")["data"][0]["x"] == [0.5]
 
-    training._runs.clear()
+    monkeypatch.setattr(jobs, "SERVER", Queue())
     assert "begun again" not in said(visit(TEACHER))
     store.begin_training(session.id, TEACHER, "row", training.MOST_TRIES)
     assert "It is not begun again by itself" in said(visit(TEACHER))

@@ -89,7 +89,7 @@ def test_train_it_here_trains_the_recorded_bags_with_another_seed(page):
     about = read_trajectories(recordings()["tissue-row"]).about
     assert run.plan.training.subset(run.plan.watched).names == about.bag_names
     assert (run.plan.config.seed, run.plan.config.mu) == (3, 0.0)
-    while run.progress.epoch < 2:
+    while run.progress.done < 2:
         run.join(0.05)
     page.run()
     assert len(numbers(drawn_chart(page, "live-curves")["data"][0]["y"])) >= 2

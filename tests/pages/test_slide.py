@@ -13,9 +13,9 @@ from bag_generators.slide import open_slide
 from bag_generators.slide.pyramid import pyramid
 from bag_generators.storage import write_whole
 from bag_generators.tissue.phantom import draw
+from elimipl.jobs import DONE, SERVER, STOPPED
 from ui.frame.handover import HandedOver
 from ui.slide import mapping, own, sources, texts
-from ui.slide.jobs import DONE, STOPPED, server_jobs
 from ui.slide.seen import field_image
 from ui.slide.sources import Chosen
 
@@ -70,7 +70,7 @@ def said(page):
 
 
 def jobs(page):
-    return server_jobs().of(page.session_state["visitor"])
+    return SERVER.of(page.session_state["visitor"], "slide")
 
 
 def mapped(page):

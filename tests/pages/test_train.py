@@ -95,7 +95,7 @@ def test_tissue_tiles_train_with_a_crowd(page):
     page.segmented_control(key="train_candidates").set_value("crowd").run()
     for generator in ("row", "kmeansseg"):  # bags of one size and of several
         page.segmented_control(key="train_generator").set_value(generator).run()
-        card = start(page, epochs=2).trained.predictor.card
+        card = start(page, epochs=2).result.predictor.card
         assert card.generator == generator
         assert card.training_data.licence == "CC BY 4.0"
         assert 1.9 < card.candidates.average_size < 2.3
@@ -106,7 +106,7 @@ def test_a_second_run_has_its_own_settings_and_name(page):
     page.number_input(key="train_seed").set_value(5).run()
     second = start(page)
     assert len(page.session_state["trained_models"]) == 2
-    assert first.trained.predictor.card.sha256 != second.trained.predictor.card.sha256
+    assert first.result.predictor.card.sha256 != second.result.predictor.card.sha256
 
 
 def upload(page, name, content):
@@ -120,7 +120,7 @@ def test_a_bag_file_of_ones_own(page, tmp_path):
     upload(page, "bags.safetensors", (tmp_path / "bags.safetensors").read_bytes())
     assert page.segmented_control(key="train_own_candidates").value == "own"
     assert "210 bags of 8 instances" in told(page)
-    assert start(page).trained.predictor.card.candidates.scheme == "as in the data set"
+    assert start(page).result.predictor.card.candidates.scheme == "as in the data set"
 
 
 def class_folders():
@@ -162,7 +162,7 @@ def test_own_pictures_in_three_clicks_are_there_after_a_look_at_explore_and_a_re
     run.join(120)
     page.run()
     assert "**ELIMIPL on mine.zip, SBN**. Done: 60 epochs" in told(page)
-    model = run.progress.trained.predictor.card
+    model = run.progress.result.predictor.card
     assert model.label_space.names == ("cat", "dog", "owl")
     assert model.training_data.name == "ELIMIPL on mine.zip, SBN"
 
@@ -229,8 +229,8 @@ def test_a_registered_loss_and_method_are_offered_and_train():
         page.selectbox(key="train_loss").set_value("pull").run()
         progress = start(page)
         assert progress.state == "done"
-        assert progress.trained.fitted.config.loss == "pull"
-        assert progress.trained.fitted.config.hidden == 4
+        assert progress.result.fitted.config.loss == "pull"
+        assert progress.result.fitted.config.hidden == 4
         assert [trace["name"] for trace in drawn_chart(page, "losses")["data"]] == ["total"]
     finally:
         LOSSES.unregister("pull")

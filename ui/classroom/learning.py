@@ -17,6 +17,7 @@ from elimipl.data.crowd import ANNOTATORS
 from elimipl.data.phantoms import build_phantoms
 from elimipl.data.shipped import bag_sets, load_bag_set
 from elimipl.dataset import BagDataset
+from elimipl.jobs import StoppedError
 from elimipl.labels import TISSUE7, LabelSpace
 from elimipl.training.loop import fit
 from ui.classroom.outcome import ARMS, METHODS, Fit, Learned, Outcome
@@ -34,10 +35,6 @@ _COMPOSED_SEED = 7_000_000  # below the seeds of classes
 LEAST_PICTURES = 4
 Told = Callable[[float], bool]
 """Called with the share that is done; whether to go on."""
-
-
-class StoppedError(Exception):
-    """Somebody asked the work to end."""
 
 
 @dataclass(frozen=True, eq=False)

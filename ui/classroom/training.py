@@ -10,23 +10,23 @@ from ui.classroom.learning import DEFAULT_GENERATOR
 from ui.classroom.outcome import Outcome, read_outcome
 from ui.classroom.store.records import ClassSession
 from ui.classroom.tally import Tally
-from ui.classroom.worker import ClassTraining, begin
+from ui.classroom.worker import ClassTraining, begin, latest
 from ui.frame import charts, picker
 from ui.frame.markdown import escape
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
+from ui.frame.texts import in_line
 from ui.frame.visitor import visitor
 
 POLL_SECONDS = 1.0
 MOST_TRIES = 3  # a training that ends the server, for want of memory, say, must not do so for ever
-MOST_KEPT = 32
 
 
 def show_training(session: ClassSession, counted: Tally) -> str:
     """Choose a generator, train, look; the name of the generator."""
     st.subheader("What did the doubt cost?", anchor=False)
     generator = picker.choose_generator("class_generator", default=DEFAULT_GENERATOR)
-    run = _runs().get(session.id)
+    run = latest(session)
     if run is None and session.training is not None:
         if session.training.tries < MOST_TRIES:
             _start(session, counted, session.training.generator, session.training.tries + 1)
@@ -34,7 +34,7 @@ def show_training(session: ClassSession, counted: Tally) -> str:
             st.warning(texts.CUT_OFF_TOO_OFTEN, icon=":material/warning:")
     if run is not None and run.tries > 1:
         st.info(texts.BEGUN_AGAIN, icon=":material/restart_alt:")
-    if run is not None and run.running:
+    if run is not None and run.alive:
         st.fragment(_show_progress, run_every=POLL_SECONDS)(run)
     else:
         st.markdown(texts.COST_INTRO)
@@ -42,8 +42,8 @@ def show_training(session: ClassSession, counted: Tally) -> str:
             "Train on the class's answers", type="primary", icon=":material/model_training:", key="class-train"
         ):
             _start(session, counted, generator)
-        if run is not None and run.error is not None:
-            show_error(run.error)
+        if run is not None and (error := run.progress.error) is not None:
+            show_error(error)
     if session.outcome is not None:
         show_outcome(session, read_outcome(session.outcome))
     return generator
@@ -82,27 +82,17 @@ def show_outcome(session: ClassSession, outcome: Outcome) -> None:
 
 def _start(session: ClassSession, counted: Tally, generator: str, tries: int = 1) -> None:
     try:
-        run = begin(class_store(), session, visitor(), counted, generator, tries)
+        begin(class_store(), session, visitor(), counted, generator, tries)
     except InputError as error:
         show_error(error)
         return
-    runs = _runs()
-    for over in [name for name, old in runs.items() if not old.running][:-MOST_KEPT]:
-        runs.pop(over, None)
-    runs[session.id] = run
     st.rerun()
 
 
 def _show_progress(run: ClassTraining) -> None:
-    if not run.running:
+    if not run.alive:
         st.rerun()  # the whole page: the result is in the database
-    place, waiting = run.place
+    share = run.progress.done / max(1, run.progress.total)
     bar, stop = st.columns([4, 1], vertical_alignment="center")
-    bar.progress(run.share, f"place {place} of {waiting} in line" if place else f"{run.share:.0%} of the trainings")
+    bar.progress(share, in_line(*run.place) or f"{share:.0%} of the trainings")
     stop.button("Stop", icon=":material/stop:", on_click=run.stop, key="class-stop", width="stretch")
-
-
-@st.cache_resource(show_spinner=False)
-def _runs() -> dict[int, ClassTraining]:
-    """The latest training of every class of this server."""
-    return {}

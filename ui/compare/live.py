@@ -12,13 +12,13 @@ from ui.figures.curves import accuracy_curves
 from ui.frame import charts
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
+from ui.frame.texts import in_line
 from ui.train.controls import current_run, start_run
 from ui.train.data import named_bags
 from ui.train.live import POLL_SECONDS
 from ui.train.plan import Plan, make_plan
 from ui.train.settings import WATCHABLE_PACE
-from ui.train.texts import in_line
-from ui.train.worker import RUNNING, TrainingRun
+from ui.train.worker import TrainingRun
 
 _RUN = "compare_run"
 
@@ -38,7 +38,7 @@ def show_live(comparison: Comparison) -> None:
     run = current_run(_RUN)
     if run is None or run.plan.title != _title(comparison, run.plan.title.partition(" on ")[0]):
         return
-    running = run.progress.state == RUNNING
+    running = not run.progress.is_over
     st.fragment(_show_run, run_every=POLL_SECONDS if running else None)(comparison, run, running)
 
 
@@ -57,23 +57,22 @@ def _title(comparison: Comparison, method: str) -> str:
 
 def _show_run(comparison: Comparison, run: TrainingRun, was_running: bool) -> None:
     progress, epochs = run.progress, run.plan.config.epochs
-    if was_running and progress.state != RUNNING:
+    if was_running and progress.is_over:
         st.rerun()
     if progress.error is not None:
         show_error(progress.error)
         return
-    state_in_words = texts.live_state(progress.state, run.plan.title, progress.epoch, epochs)
+    state_in_words = texts.live_state(progress.state, run.plan.title, progress.done, epochs)
     bar, stop = st.columns([4, 1.3], vertical_alignment="center")
-    place, waiting = run.place
-    line = f" · {in_line(place, waiting)}" if place else ""
-    bar.progress(progress.epoch / epochs, f"{state_in_words}{line}")
-    if progress.state == RUNNING:
+    bar.progress(progress.done / epochs, " · ".join(filter(None, (state_in_words, in_line(*run.place)))))
+    if not progress.is_over:
         stop.button(texts.LIVE_STOP_LABEL, icon=":material/stop:", on_click=run.stop, key="live_stop", width="stretch")
     palette = current_palette()
-    four = four_probabilities(progress.probabilities[:, comparison.bag], comparison.candidates, comparison.true_index)
+    seen = progress.news.probabilities[:, comparison.bag]
+    four = four_probabilities(seen, comparison.candidates, comparison.true_index)
     left, right = st.columns(2, gap="large")
     with left:
         alt = texts.four_alt(run.plan.title, four[-1]) if len(four) else state_in_words
         charts.show(four_curves(four, palette, epochs, first=1, top=comparison.top), key="live-curves", alt=alt)
     with right:
-        charts.show(accuracy_curves(progress.reports, epochs, palette), key="live-accuracy", alt=state_in_words)
+        charts.show(accuracy_curves(progress.news.reports, epochs, palette), key="live-accuracy", alt=state_in_words)

@@ -146,7 +146,7 @@ def accuracy_table(methods: tuple[str, ...], accuracies: np.ndarray) -> str:
 
 def live_state(state: str, method: str, epoch: int, epochs: int) -> str:
     """How the live training stands."""
-    if state == "running":
+    if state in ("waiting", "running"):
         return f"{method} · epoch {epoch} of {epochs}"
     return f"{method}: done." if state == "done" else f"{method}: stopped after epoch {epoch}."
 

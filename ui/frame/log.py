@@ -12,10 +12,12 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from bag_generators import GENERATORS, InputError
 from bag_generators.assets import INSTALLED, PROJECT
 from elimipl.cards.card import Card
+from elimipl.jobs import Job
 
 OK, REFUSED, FAULT = "ok", "refused", "fault"
 _OWN_CODE = {"app.py", "pages", "bag_generators", "elimipl", "ui"}
@@ -75,6 +77,16 @@ def timed(event: str, **facts: str | int | float) -> Iterator[None]:
         log_outcome(FAULT, kind=type(error).__name__, where=raised_in(error))
         raise
     log_outcome(OK)
+
+
+def log_job(event: str, job: Job[Any], **facts: str | int | float) -> None:
+    """Write one line on how a job in the background ended."""
+    if job.fault is None:
+        log_event(event, job.progress.state, **facts)
+    elif isinstance(job.fault, InputError):
+        log_event(event, REFUSED, **facts, where=raised_in(job.fault))
+    else:
+        log_event(event, FAULT, **facts, kind=type(job.fault).__name__, where=raised_in(job.fault))
 
 
 def picture_name(sha256: str) -> dict[str, str]:

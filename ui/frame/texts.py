@@ -52,6 +52,24 @@ SWITCHED = {True: "“on”", False: "“off”"}
 WEIGHTS_LABEL = "Model weights"
 
 
+def in_line(place: int, waiting: int) -> str:
+    """Where a job stands that waits for others; nothing while it is its turn."""
+    return f"others go first: place {place} of {waiting} in line" if place else ""
+
+
+def duration(seconds: float | None) -> str:
+    """A length of time as people say it.
+
+    >>> duration(None), duration(4.16), duration(41.6), duration(150)
+    ('…', '4.2 s', '42 s', '2.5 min')
+    """
+    if seconds is None:
+        return "…"
+    if seconds < 120:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 600 else f"{seconds / 60:.0f} min"
+
+
 def other_weights(model: str) -> str:
     """What is said of the digest in a link to a model that has been trained again since."""
     return f"but “{model}” has been trained again since, so numbers differ"

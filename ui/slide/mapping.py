@@ -12,17 +12,49 @@ import streamlit as st
 from bag_generators import InputError
 from bag_generators.scale import ScaleDecision
 from bag_generators.slide import Slide, at_decided_scale
+from elimipl import jobs
+from elimipl.jobs import FAILED, RUNNING, STOPPED, Job, StoppedError
 from elimipl.predictor import Predictor
 from elimipl.slides import MapStoppedError, SlideMap, map_slide
+from ui.frame.log import log_job
 from ui.frame.markdown import escape
 from ui.frame.page import show_error
+from ui.frame.texts import in_line
 from ui.frame.visitor import visitor
 from ui.slide import texts
-from ui.slide.jobs import FAILED, RUNNING, STOPPED, Job, ShouldStop, Tell, Work, server_jobs
 from ui.slide.own import work_folder
 from ui.slide.sources import Chosen
 
 POLL_SECONDS = 1.0
+PAGE = "slide"
+
+
+class MapJob(Job[SlideMap]):
+    """Maps a slide: goes on where an earlier one was stopped, and leaves a core for everybody's pages."""
+
+    called, single, most_kept = "map", True, (8, 100)
+
+    def __init__(self, owner: str, chosen: Chosen, predictor: Predictor, folder: Path) -> None:
+        super().__init__(owner, PAGE, (chosen.id, predictor.card.id))
+        self.slide_id, self.title, self.model = chosen.id, chosen.title, predictor.card.id
+        self._slide, self._predictor, self._folder = chosen.slide, predictor, folder
+
+    def work(self) -> SlideMap:
+        """The map; its finished rows go."""
+        workers = max(1, (os.cpu_count() or 1) - 1)
+        slide, predictor, folder = self._slide, self._predictor, self._folder
+        try:
+            made = map_slide(
+                slide, predictor, folder, workers=workers, resume=True, progress=self.tell, stop=self.should_stop
+            )
+        except MapStoppedError:
+            raise StoppedError from None
+        shutil.rmtree(folder, ignore_errors=True)
+        return made
+
+    def ended(self) -> None:
+        """To the log."""
+        log_job("map", self, tiles=self.progress.done, ms=round(1000 * self.progress.seconds))
 
 
 def show_maps(chosen: Chosen, predictor: Predictor | None) -> tuple[Chosen, dict[str, SlideMap]]:
@@ -32,7 +64,7 @@ def show_maps(chosen: Chosen, predictor: Predictor | None) -> tuple[Chosen, dict
     st.caption(texts.facts(slide.width, slide.height, slide.microns_per_pixel))
     for note in slide.notes:
         st.info(note, icon=":material/info:")
-    mine = server_jobs().of(visitor())
+    mine = jobs.SERVER.of(visitor(), PAGE)
     going = next((job for job in mine if not job.progress.is_over), None)
     if going is not None:
         st.fragment(_show_progress, run_every=POLL_SECONDS)(going)
@@ -46,14 +78,14 @@ def show_maps(chosen: Chosen, predictor: Predictor | None) -> tuple[Chosen, dict
 
 def list_maps() -> None:
     """All maps of this browser: when, with which model, of which slide, and what is on them."""
-    if mine := server_jobs().of(visitor()):
+    if mine := jobs.SERVER.of(visitor(), PAGE):
         st.subheader(texts.MAP_HEADING)
         _show_list(mine)
 
 
-def maps_of(chosen: Chosen, jobs: list[Job[SlideMap]]) -> dict[str, SlideMap]:
+def maps_of(chosen: Chosen, mine: list[MapJob]) -> dict[str, SlideMap]:
     """The finished maps of a slide by a title each, the newest first."""
-    done = [(job, job.progress.result) for job in jobs if job.slide_id == chosen.id]
+    done = [(job, job.progress.result) for job in mine if job.slide_id == chosen.id]
     finished = [(job, found) for job, found in done if found is not None]
     models = [job.model for job, _ in finished]
     return {
@@ -85,28 +117,11 @@ def _offer_start(chosen: Chosen, predictor: Predictor) -> None:
         st.caption(texts.start_with(escape(predictor.card.called)))
     if started:
         try:
-            folder = _folder(chosen, predictor)
-            work = mapping(chosen.slide, predictor, folder)
-            server_jobs().start(visitor(), chosen.id, chosen.title, predictor.card.id, work)
+            jobs.SERVER.start(MapJob(visitor(), chosen, predictor, _folder(chosen, predictor)))
         except InputError as error:
             show_error(error)
             return
         st.rerun()
-
-
-def mapping(slide: Slide, predictor: Predictor, folder: Path) -> Work[SlideMap]:
-    """The work of a job: goes on where an earlier one was stopped, and leaves a core for everybody's pages."""
-
-    def work(tell: Tell, should_stop: ShouldStop) -> SlideMap | None:
-        workers = max(1, (os.cpu_count() or 1) - 1)
-        try:
-            made = map_slide(slide, predictor, folder, workers=workers, resume=True, progress=tell, stop=should_stop)
-        except MapStoppedError:
-            return None
-        shutil.rmtree(folder, ignore_errors=True)
-        return made
-
-    return work
 
 
 def _folder(chosen: Chosen, predictor: Predictor) -> Path:
@@ -115,44 +130,40 @@ def _folder(chosen: Chosen, predictor: Predictor) -> Path:
     return work_folder() / "maps" / hashlib.sha256(repr(what).encode()).hexdigest()[:32]
 
 
-def _show_progress(job: Job[SlideMap]) -> None:
+def _show_progress(job: MapJob) -> None:
     progress = job.progress
     if progress.is_over:
         st.rerun()  # the whole page: the map can be shown, and nobody asks for news any more
     bar, stop = st.columns([4, 1], vertical_alignment="center")
-    if progress.state != RUNNING:
-        bar.progress(0.0, texts.WAITS)
-    elif progress.total == 0:
-        bar.progress(0.0, texts.FINDING)
-    else:
-        bar.progress(
-            min(1.0, progress.done / progress.total),
-            texts.progress(escape(job.model), progress.done, progress.total, progress.seconds_left),
-        )
+    said = texts.FINDING if progress.state == RUNNING else ""
+    if progress.total:
+        said = texts.progress(escape(job.model), progress.done, progress.total, progress.seconds_left)
+    said = " · ".join(filter(None, (said, in_line(*job.place))))
+    bar.progress(min(1.0, progress.done / max(1, progress.total)), said)
     stop.button(texts.STOP_LABEL, icon=":material/stop:", on_click=job.stop, key="slide_stop", width="stretch")
 
 
-def _show_end(jobs: list[Job[SlideMap]]) -> None:
+def _show_end(mine: list[MapJob]) -> None:
     """How the newest job ended, where that is not a map."""
-    if not jobs:
+    if not mine:
         return
-    progress = jobs[0].progress
+    progress = mine[0].progress
     if progress.state == FAILED and progress.error is not None:
         show_error(progress.error)
     elif progress.state == STOPPED:
         st.info(texts.STOPPED, icon=":material/stop_circle:")
 
 
-def _show_list(jobs: list[Job[SlideMap]]) -> None:
+def _show_list(mine: list[MapJob]) -> None:
     rows = []
-    for job in jobs:
+    for job in mine:
         progress = job.progress
         found = progress.result
         rows.append(
             {
                 "made": job.made,
                 "model": job.model,
-                "slide": job.slide,
+                "slide": job.title,
                 "state": texts.STATES[progress.state],
                 "tiles": int(found.grid.is_tissue.sum()) if found else progress.done,
                 "shares": texts.shares(found.shares(), found.label_space.title) if found else "",

@@ -15,12 +15,12 @@ from bag_generators import InputError
 from bag_generators.formats import slide_extensions
 from bag_generators.slide import Slide, list_slides, open_slide, slide_path
 from bag_generators.slide.demo import write_demo_slide
+from elimipl import jobs
 from ui.frame import choices
 from ui.frame.log import timed
 from ui.frame.page import show_error
 from ui.frame.visitor import visitor
 from ui.slide import texts
-from ui.slide.jobs import server_jobs
 from ui.slide.own import own_slides, work_folder
 from ui.slide.regions.kept import kept_regions
 from ui.slide.regions.region import shown_name
@@ -73,7 +73,7 @@ def choose_slide() -> Offered | None:
     offered = _offered()
     chosen = choices.one_of(texts.CHOOSE_LABEL, list(offered), _CHOSEN, shape="list") if offered else None
     st.caption(texts.LARGER)
-    if own_slides().of(visitor()) or server_jobs().of(visitor()):
+    if own_slides().of(visitor()) or jobs.SERVER.of(visitor(), "slide"):
         st.button(
             texts.FORGET_LABEL, icon=":material/delete:", help=texts.FORGET_HELP, on_click=_forget, key="slide_forget"
         )
@@ -134,7 +134,7 @@ def _take_upload() -> None:
 
 
 def _forget() -> None:
-    server_jobs().forget(visitor())
+    jobs.SERVER.forget(visitor(), "slide")
     own_slides().forget(visitor())
     kept_regions.forget(visitor())
 

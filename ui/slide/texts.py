@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from bag_generators.formats import MAX_BYTES
-from ui.frame.texts import EXPECTED_SCALE
+from ui.frame.texts import EXPECTED_SCALE, duration
 
 INTRO = (
     "Zoom into a whole slide or a large picture, have a model map it, and measure regions of your own. "
@@ -43,7 +43,6 @@ SCALE_HELP = (
 MAP_HEADING = "Maps"
 START_LABEL = "Map this slide"
 STOP_LABEL = "Stop"
-WAITS = "Waiting for another map on this server to be finished…"
 FINDING = "Looking for tissue…"
 STOPPED = "Stopped; what is done is kept, and “Map this slide” goes on from there."
 NO_MODEL = "Choose a model in the sidebar to map this slide."
@@ -175,15 +174,6 @@ def progress(model: str, done: int, total: int, seconds_left: float | None) -> s
     """How far a map has come."""
     left = "" if seconds_left is None else f", about {duration(seconds_left)} left"
     return f"{model}: {done:,} of {total:,} tiles{left}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds below two minutes, minutes above.
-
-    >>> duration(41.6), duration(150)
-    ('42 s', '2.5 min')
-    """
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
 
 
 def imported(regions: int, outside: int, not_areas: int) -> str:

@@ -1,27 +1,32 @@
 """The Train page's one run: starting it, watching it, keeping what comes out."""
 
+from collections.abc import Callable
+
 import streamlit as st
+from streamlit.runtime import exists, get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bag_generators import InputError
+from elimipl import jobs
 from ui.frame.page import show_error
 from ui.frame.visitor import visitor
 from ui.train import texts
 from ui.train.live import show_end, show_run, show_start
 from ui.train.plan import Plan
-from ui.train.presence import visitor_check
-from ui.train.returning import KeptRuns
 from ui.train.trained import count_from, keep, next_number, show_take_along
-from ui.train.worker import RUNNING, TrainingRun, model_id_for
+from ui.train.worker import TrainingRun
 
 _RUN = "train_run"
 
 
 def current_run(key: str = _RUN) -> TrainingRun | None:
     """The visitor's latest run, over or not; after a reload the one of the visit before."""
-    if key not in st.session_state and (back := _kept_runs().come_back(visitor(), key)) is not None:
-        st.session_state[key], number = back
-        st.session_state[key].watched_by(visitor_check())
-        count_from(number)
+    if key not in st.session_state:
+        run: TrainingRun | None = next(iter(jobs.SERVER.of(visitor(), key)), None)
+        if run is not None and not run.is_watched():  # else another tab has it
+            run.watched_by(visitor_check())
+            count_from(run.number)
+            st.session_state[key] = run
     return st.session_state.get(key)
 
 
@@ -30,22 +35,28 @@ def start_run(plan: Plan, key: str = _RUN) -> TrainingRun:
     before = current_run(key)
     if before is not None:
         before.stop()
-    number = next_number()
-    run = TrainingRun(plan, model_id_for(plan, number), visitor_check(), visitor())
-    st.session_state[key] = run
-    _kept_runs().keep(visitor(), key, run, number)
+    run = TrainingRun(plan, next_number(), visitor_check(), visitor(), key)
+    st.session_state[key] = jobs.SERVER.start(run)
     return run
 
 
-@st.cache_resource(show_spinner=False)
-def _kept_runs() -> KeptRuns:
-    return KeptRuns()
+def visitor_check() -> Callable[[], bool]:
+    """A question that any thread may ask: is the tab this page was drawn in still connected?
+
+    Hidden tabs stay connected, closed ones don't. A heartbeat from the page would not do: browsers let the
+    timers of hidden tabs sleep.
+    """
+    context = get_script_run_ctx()
+    if context is None or not exists():
+        return lambda: True
+    runtime, session = get_instance(), context.session_id
+    return lambda: bool(runtime.is_active_session(session))
 
 
 def show_training(plan: Plan | None) -> None:
     """The button to start, then the run; `plan` is what a start would train, None when the data can't be used."""
     run = current_run()
-    running = run is not None and run.progress.state == RUNNING
+    running = run is not None and not run.progress.is_over
     if not running and plan is not None:
         _show_start_button(plan, again=run is not None)
     if run is None:
@@ -53,11 +64,11 @@ def show_training(plan: Plan | None) -> None:
             show_start(plan)
         return
     progress = run.progress
-    if progress.state != RUNNING:
+    if progress.is_over:
         show_end(run)
-    if progress.trained is not None:
-        keep(progress.trained.predictor)
-        show_take_along(progress.trained)
+    if progress.result is not None:
+        keep(progress.result.predictor)
+        show_take_along(progress.result)
     show_run(run)
 
 

@@ -3,15 +3,18 @@
 import numpy as np
 import streamlit as st
 
+from elimipl.cards.finish import Finished
+from elimipl.jobs import Progress
 from ui.figures.curves import accuracy_curves, loss_curves
 from ui.frame import charts
 from ui.frame.markdown import escape
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
+from ui.frame.texts import duration, in_line
 from ui.train import texts
 from ui.train.figures.weights import weight_bars
 from ui.train.plan import Plan
-from ui.train.worker import RUNNING, Progress, TrainingRun
+from ui.train.worker import TrainingRun
 
 POLL_SECONDS = 0.5
 METRIC_WIDTH = 140  # screen px; those that find no room go to the next row
@@ -19,27 +22,25 @@ METRIC_WIDTH = 140  # screen px; those that find no room go to the next row
 
 def show_run(run: TrainingRun) -> None:
     """The run as it stands; while it goes on this part of the page asks for news by itself."""
-    running = run.progress.state == RUNNING
+    running = not run.progress.is_over
     st.fragment(_show, run_every=POLL_SECONDS if running else None)(run, running)
 
 
 def _show(run: TrainingRun, was_running: bool) -> None:
     progress = run.progress
-    if was_running and progress.state != RUNNING:
+    if was_running and progress.is_over:
         st.rerun()  # the whole page: the buttons change, and nobody asks for news any more
-    if progress.state == RUNNING:
+    if not progress.is_over:
         _show_status(run, progress)
     _show_numbers(run, progress)
     _show_curves(progress, run.plan.config.epochs)
-    show_weights(run.plan, progress, movable=progress.state != RUNNING)
+    show_weights(run.plan, progress, movable=progress.is_over)
 
 
-def _show_status(run: TrainingRun, progress: Progress) -> None:
+def _show_status(run: TrainingRun, progress: Progress[Finished]) -> None:
     done, stop = st.columns([4, 1.3], vertical_alignment="center")
-    epochs = run.plan.config.epochs
-    place, waiting = run.place
-    line = f" · {texts.in_line(place, waiting)}" if place else ""
-    done.progress(progress.epoch / epochs, f"{escape(run.plan.title)} · epoch {progress.epoch} of {epochs}{line}")
+    said = (escape(run.plan.title), f"epoch {progress.done} of {progress.total}", in_line(*run.place))
+    done.progress(progress.done / progress.total, " · ".join(filter(None, said)))
     stop.button(
         texts.STOP_LABEL, icon=":material/stop:", type="primary", on_click=run.stop, key="stop", width="stretch"
     )
@@ -52,16 +53,16 @@ def show_end(run: TrainingRun) -> None:
         show_error(progress.error)
     else:
         title = f"**{escape(run.plan.title)}**"
-        text = texts.ended(title, progress.state, progress.epoch, progress.seconds, progress.stopped_within)
+        text = texts.ended(title, progress.state, progress.done, progress.seconds, progress.stopped_within)
         st.success(text, icon=":material/check_circle:")
 
 
-def _show_numbers(run: TrainingRun, progress: Progress) -> None:
-    running = progress.state == RUNNING
-    last = progress.reports[-1] if progress.reports else None
-    time = run.seconds_left() if running else progress.seconds
+def _show_numbers(run: TrainingRun, progress: Progress[Finished]) -> None:
+    running = not progress.is_over
+    last = progress.news.reports[-1] if progress.news.reports else None
+    time = progress.seconds_left if running else progress.seconds
     shown = (
-        (texts.EPOCH_METRIC, f"{progress.epoch} / {run.plan.config.epochs}", None),
+        (texts.EPOCH_METRIC, f"{progress.done} / {run.plan.config.epochs}", None),
         (texts.LOSS_METRIC, f"{last.losses['total']:.3f}" if last else "–", None),
         (texts.TRAIN_METRIC, _share(last.train_accuracy if last else None), None),
         (texts.HELD_OUT_METRIC, _share(last.held_out_accuracy if last else None), None),
@@ -70,15 +71,15 @@ def _show_numbers(run: TrainingRun, progress: Progress) -> None:
             _share(last.disambiguation_accuracy if last else None),
             texts.DISAMBIGUATION_HELP,
         ),
-        (texts.TIME_METRIC if running else texts.TIME_DONE_METRIC, texts.duration(time), None),
+        (texts.TIME_METRIC if running else texts.TIME_DONE_METRIC, duration(time), None),
     )
     with st.container(horizontal=True, gap="small"):
         for label, value, explanation in shown:
             st.metric(label, value, help=explanation, width=METRIC_WIDTH)
 
 
-def _show_curves(progress: Progress, epochs: int) -> None:
-    palette, reports = current_palette(), progress.reports
+def _show_curves(progress: Progress[Finished], epochs: int) -> None:
+    palette, reports = current_palette(), progress.news.reports
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown(f"**{texts.LOSS_HEADING}**", help=texts.LOSS_HELP)
@@ -96,13 +97,13 @@ def _show_curves(progress: Progress, epochs: int) -> None:
         )
 
 
-def show_weights(plan: Plan, progress: Progress, movable: bool) -> None:
+def show_weights(plan: Plan, progress: Progress[Finished], movable: bool) -> None:
     """The weights of the watched bags: the latest, or those of an epoch to choose."""
     st.markdown(f"**{texts.WEIGHTS_HEADING}**", help=texts.WEIGHTS_HELP)
-    epoch = progress.epoch
+    epoch = progress.done
     if movable and epoch > 0:
-        epoch = st.slider(texts.WEIGHTS_AT_LABEL, 0, progress.epoch, progress.epoch, key="weights_at")
-    _draw_weights(plan, progress.weights[epoch])
+        epoch = st.slider(texts.WEIGHTS_AT_LABEL, 0, progress.done, progress.done, key="weights_at")
+    _draw_weights(plan, progress.news.weights[epoch])
 
 
 def show_start(plan: Plan) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from elimipl.training.reports import EpochReport
+from ui.frame.texts import duration
 
 MOST_CLASSES = 12  # that a sentence names
 INTRO = (
@@ -161,11 +162,6 @@ def refused_pictures(count: int, name: str, reason: str) -> str:
     return f"{count} picture{'s' if count > 1 else ''} left out. {name}: {reason}"
 
 
-def in_line(place: int, waiting: int) -> str:
-    """Said of a run that waits for its turn because others are training."""
-    return f"others are training: place {place} of {waiting} in line"
-
-
 def ended(title: str, state: str, epoch: int, seconds: float, stopped_within: float | None) -> str:
     """How a run came to its end; `title` says what was trained on which data."""
     if state == "done":
@@ -174,15 +170,6 @@ def ended(title: str, state: str, epoch: int, seconds: float, stopped_within: fl
         return f"{title}. Stopped before the first epoch."
     asked = "" if stopped_within is None else f", {duration(stopped_within)} after you asked"
     return f"{title}. Stopped after epoch {epoch}{asked}. The model is as it was then and can be used."
-
-
-def duration(seconds: float | None) -> str:
-    """A length of time as people say it."""
-    if seconds is None:
-        return "…"
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def loss_alt(reports: Sequence[EpochReport]) -> str:

@@ -13,13 +13,14 @@ from elimipl.trust import auroc
 from ui.frame import charts, choices
 from ui.frame.page import show_error
 from ui.frame.palette import current_palette
+from ui.frame.texts import in_line
 from ui.train import texts
 from ui.train.controls import current_run, start_run
 from ui.train.data import named_bags
 from ui.train.figures.what_if import what_if_curves
 from ui.train.live import POLL_SECONDS
 from ui.train.plan import Plan
-from ui.train.worker import RUNNING, TrainingRun
+from ui.train.worker import TrainingRun
 
 EPOCHS = 30
 SETTINGS = {"hidden": 32, "dropout": 0.0, "batch": 32, "lr": 0.1, "epochs": EPOCHS, "seed": 0, "scaling": "zscore"}
@@ -55,7 +56,7 @@ def show_what_if(method: str) -> None:
             show_error(error)
     run = current_run(_RUN)
     if run is not None:
-        running = run.progress.state == RUNNING
+        running = not run.progress.is_over
         st.fragment(_show, run_every=POLL_SECONDS if running else None)(run, running)
 
 
@@ -68,19 +69,18 @@ def _plan(method: str, wanted: WhatIf) -> Plan:
 
 def _show(run: TrainingRun, was_running: bool) -> None:
     progress = run.progress
-    if was_running and progress.state != RUNNING:
+    if was_running and progress.is_over:
         st.rerun()
     if progress.error is not None:
         show_error(progress.error)
         return
-    place, waiting = run.place
-    now = Tried(run.plan.title, tuple(report.held_out_accuracy or 0.0 for report in progress.reports), None)
+    now = Tried(run.plan.title, tuple(report.held_out_accuracy or 0.0 for report in progress.news.reports), None)
     before: list[Tried] = st.session_state.setdefault(_TRIED, [])
-    if progress.trained is not None:
+    if progress.result is not None:
         now = _measured(run, now)
         before[:] = [*(one for one in before if one.title != now.title), now][-MOST_SHOWN:]
     earlier = [one for one in before if one.title != now.title]
-    said = texts.in_line(place, waiting) if place else texts.what_if_said(now.title, now.accuracies, EPOCHS, now.auroc)
+    said = in_line(*run.place) or texts.what_if_said(now.title, now.accuracies, EPOCHS, now.auroc)
     st.markdown(said)
     curves = {one.title: one.accuracies for one in (*earlier, now)}
     chance = 1 / run.plan.training.n_classes
@@ -90,12 +90,11 @@ def _show(run: TrainingRun, was_running: bool) -> None:
 def _measured(run: TrainingRun, tried: Tried) -> Tried:
     """With the mean AUROC of attention over the held-out bags; computed once a run."""
     known = [one for one in st.session_state[_TRIED] if one.title == tried.title and one.accuracies == tried.accuracies]
-    bags, trained = run.plan.held_out, run.progress.trained
+    bags, trained = run.plan.held_out, run.progress.result
     if known or bags is None or trained is None or bags.instance_truth is None:
         return known[0] if known else tried
     attention, truth = trained.fitted.predict(bags).attention, bags.instance_truth
     assert attention is not None  # every method that this page trains is a network
-    assert attention is not None  # a network has it
     rows = [slice(start, end) for start, end in zip(bags.offsets, bags.offsets[1:], strict=False)]
     found = [auroc(truth[one], attention[one]) for one in rows]
     return Tried(tried.title, tried.accuracies, float(np.mean([one for one in found if one is not None])))

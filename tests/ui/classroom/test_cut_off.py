@@ -5,16 +5,16 @@ import sqlite3
 import pytest
 
 from bag_generators import InputError
+from elimipl import jobs
+from elimipl.jobs import Queue, StoppedError
 from tests.support.waiting import PATIENCE
 from tests.ui.classroom.a_class import HERE, OUTCOME, TEACHER, opened
 from ui.classroom import worker
-from ui.classroom.learning import StoppedError
 from ui.classroom.outcome import read_outcome
 from ui.classroom.store.classes import ClassStore
 from ui.classroom.store.records import BegunTraining
 from ui.classroom.tally import tally
 from ui.classroom.worker import begin
-from ui.train.turns import Turns
 
 PICTURES = 5
 
@@ -52,9 +52,9 @@ def training_in(path):
 def test_the_next_server_knows_of_a_training_and_forgets_it_with_its_result(path, monkeypatch):
     monkeypatch.setattr(worker, "learn", endless)
     store, run = begun(path)
-    worker._end_all()  # the server ends, and waits for it
+    jobs.SERVER.end()  # the server ends, and waits for it
     store.close()
-    assert (run.running, run.error) == (False, None)
+    assert (run.alive, run.progress.error) == (False, None)
     assert training_in(path) == BegunTraining("row", 1)
 
     monkeypatch.setattr(worker, "learn", lambda task, tell: OUTCOME)
@@ -78,9 +78,9 @@ def test_what_failed_or_never_stood_in_line_is_not_begun_again(path, monkeypatch
     monkeypatch.setattr(worker, "learn", lambda task, tell: 1 / 0)
     _, run = begun(path)
     run.join(PATIENCE)
-    assert run.error is not None
+    assert run.progress.error is not None
     assert training_in(path) is None
-    monkeypatch.setattr(worker, "SERVER_LINE", Turns(most=0))
+    monkeypatch.setattr(jobs, "SERVER", Queue(most_waiting=0))
     with pytest.raises(InputError, match="wait for their turn"):
         begun(path)
     assert training_in(path) is None
@@ -92,7 +92,7 @@ def test_a_class_that_is_deleted_meanwhile_ends_its_training_quietly(path, monke
     store.delete(store.session_of(TEACHER).id, TEACHER)
     run.stop()
     run.join(PATIENCE)
-    assert (run.running, run.error) == (False, None)
+    assert (run.alive, run.progress.error) == (False, None)
 
 
 @pytest.mark.parametrize("version", [1, 2])

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from bag_generators import InputError
 from elimipl.dataset import BagDataset
+from elimipl.jobs import Job, Queue
 from elimipl.labels import TISSUE7, LabelSpace
 from tests.support.waiting import PATIENCE
 from tests.ui.classroom.a_class import OUTCOME, small_pictures
@@ -22,7 +24,6 @@ from ui.classroom.store.classes import ClassStore
 from ui.classroom.store.records import Ballot, PictureFacts
 from ui.classroom.tally import tally
 from ui.classroom.worker import ClassTraining
-from ui.train.turns import Turns
 
 PICTURES = small_pictures(7)
 FACTS = tuple(PictureFacts(at + 1, one.name, one.kind, one.truth, one.microns) for at, one in enumerate(PICTURES))
@@ -110,36 +111,44 @@ def quick_learn(task, tell):
 def test_a_run_keeps_its_outcome_or_says_why_not(monkeypatch):
     monkeypatch.setattr(worker, "learn", quick_learn)
     kept, given_up = [], []
-    run = ClassTraining(task_of(), "teacher", kept.append, lambda: given_up.append("kept"))
+    queue = Queue()
+    run = queue.start(ClassTraining(task_of(), "class", kept.append, lambda: given_up.append("kept")))
     run.join(PATIENCE)
-    assert (len(kept), run.error, run.share) == (1, None, 1.0)
+    assert (len(kept), run.progress.error, run.progress.seconds_left) == (1, None, 0.0)
     assert kept[0].seconds > 0
 
     def refuse(outcome):
         raise InputError("This class is over.", "Ask for a new one.")
 
-    refused = ClassTraining(task_of(), "teacher", refuse, lambda: given_up.append("refused"))
+    refused = queue.start(ClassTraining(task_of(), "class", refuse, lambda: given_up.append("refused")))
     refused.join(PATIENCE)
-    assert "This class is over" in str(refused.error)
-    broken = ClassTraining(task_of(), "teacher", lambda outcome: 1 / 0, lambda: given_up.append("broken"))
+    assert "This class is over" in str(refused.progress.error)
+    broken = queue.start(ClassTraining(task_of(), "class", lambda outcome: 1 / 0, lambda: given_up.append("broken")))
     broken.join(PATIENCE)
-    assert "a fault of the program" in str(broken.error)
+    assert "a fault of the program" in str(broken.progress.error)
     assert given_up == ["refused", "broken"]
+
+
+class Others(Job):
+    """Works until it is stopped."""
+
+    def work(self):
+        while not self.should_stop(due=0.0):
+            threading.Event().wait(0.01)
 
 
 def test_a_run_stands_in_the_line_of_all_trainings_and_stops_there(monkeypatch):
     monkeypatch.setattr(worker, "learn", quick_learn)
-    line, others = Turns(at_once=1), object()
-    monkeypatch.setattr(worker, "SERVER_LINE", line)
-    line.join(others, "somebody else")
+    queue, others = Queue(at_once=1), Others("somebody else")
+    queue.start(others)
     kept, given_up = [], []
-    run = ClassTraining(task_of(), "teacher", kept.append, lambda: given_up.append("stopped"))
+    run = queue.start(ClassTraining(task_of(), "class", kept.append, lambda: given_up.append("stopped")))
     assert run.place == (1, 1)
     run.stop()
     run.join(PATIENCE)
-    assert (kept, run.error, run.running) == ([], None, False)
-    again = ClassTraining(task_of(), "teacher", kept.append, lambda: given_up.append("again"))
-    line.leave(others)
+    assert (kept, run.progress.error, run.alive) == ([], None, False)
+    again = queue.start(ClassTraining(task_of(), "class", kept.append, lambda: given_up.append("again")))
+    others.stop()
     again.join(PATIENCE)
     assert (len(kept), given_up) == (1, ["stopped"])
 
