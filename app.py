@@ -7,9 +7,8 @@ if __name__ == "__main__":
 
     show_page()
 else:
-    from ui.frame.route import answered_by
-    from ui.frame.starting import load_page, starting
+    from ui.frame.server import MIDDLEWARE, answered_by, load_page, starting
 
     load_page("ui.explore.page")
     tiles = answered_by("ui.slide.tiles", "slide-tiles/{key}/{level}/{column}_{row}.jpg")
-    app = st.App(__file__, lifespan=starting, routes=[tiles])
+    app = st.App(__file__, lifespan=starting, routes=[tiles], middleware=MIDDLEWARE)

@@ -35,14 +35,13 @@ def test_nobody_reads_the_metrics(served):
 SILENT_SECONDS, LONG = 1.0, 600.0
 QUIET = """
 import streamlit as st
-from ui.frame import guard
+from ui.frame import server
 if __name__ == "__main__":
-    guard.SILENT_SECONDS = float(st.query_params["silent"])
+    server.SILENT_SECONDS = float(st.query_params["silent"])
     st.text("Welcome")
 else:
-    from ui.frame.starting import starting
-    guard.MOST_CONNECTIONS = 20
-    app = st.App(__file__, lifespan=starting)
+    server.MOST_CONNECTIONS = 20
+    app = st.App(__file__, lifespan=server.starting)
 """
 
 

@@ -1,6 +1,6 @@
 """The look of all pages that Streamlit's theme has no words for, as one style sheet.
 
-It comes with the page itself (`ui.frame.first_paint`), so that nothing moves when it takes effect. What belongs to the
+It comes with the page itself (`ui.frame.server`), so that nothing moves when it takes effect. What belongs to the
 compact pages only hangs on the key of their head. Sizes are those of widgets whose code the browser still has to load:
 without them everything below moves once it has.
 """

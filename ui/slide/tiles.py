@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from bag_generators import InputError
-from ui.frame.route import address_of
+from ui.frame.server import address_of
 
 TILE = 256  # px
 QUALITY = 85

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from starlette.routing import Router
 
-from ui.frame.route import answered_by
+from ui.frame.server import answered_by
 from ui.slide import tiles
 from ui.slide.tiles import TILE, TileServer, levels
 
