@@ -39,6 +39,11 @@ class Batch(NamedTuple):
     rows_here: slice  # their instances, counted within the batch
 
     @property
+    def bags(self) -> int:
+        """How many bags these are."""
+        return int(self.members.stop - self.members.start)
+
+    @property
     def bags_here(self) -> int:
         """How many bags are read here."""
         return int(self.here.stop - self.here.start)
