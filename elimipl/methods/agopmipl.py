@@ -32,10 +32,9 @@ from elimipl.dataset import BagDataset
 from elimipl.methods.learner import BagwiseRun, FittedLearner, LearnerSettings, check_width, draw_layers, packed
 from elimipl.model.attention import softmax_by_bag
 from elimipl.model.batching import Batch
-from elimipl.model.beliefs import move_weights
 from elimipl.model.embedding import drop
 from elimipl.model.inference import Predictions
-from elimipl.model.losses import cli_loss
+from elimipl.model.losses import cli_loss, move_weights
 from elimipl.settings import choice, number
 from elimipl.training.reports import EpochReport
 

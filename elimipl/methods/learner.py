@@ -19,9 +19,9 @@ from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
 from elimipl.dataset import BagDataset
 from elimipl.model.batching import Batch, PackedBags
-from elimipl.model.beliefs import initial_weights
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, share_correct
+from elimipl.model.losses import initial_weights
 from elimipl.model.scaling import Scaler, fit_scaler
 from elimipl.settings import Settings
 from elimipl.training.reports import EpochReport

@@ -10,7 +10,7 @@ import torch
 
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.model.beliefs import initial_weights
+from elimipl.model.losses import initial_weights
 from elimipl.model.network import build_network
 from elimipl.model.scaling import fit_scaler
 from elimipl.training.loop import Fitted, fit

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from elimipl.training.optimizer import FlatSGD
+from elimipl.training.steps import FlatSGD
 
 
 @pytest.mark.parametrize(("momentum", "nesterov"), [(0.0, False), (0.9, False), (0.9, True)])
