@@ -1,7 +1,5 @@
 """Bags on disk come in the same batches, with the same numbers, as bags in memory."""
 
-import copy
-
 import numpy as np
 import pytest
 import torch
@@ -11,9 +9,8 @@ from elimipl.dataset import BagDataset
 from elimipl.model import batching
 from elimipl.model.batching import PackedBags, StreamedBags
 from elimipl.model.scaling import fit_scaler
-from elimipl.training import protocol
 from elimipl.training.loop import fit
-from elimipl.training.splits import stratified_splits
+from elimipl.training.protocol import evaluate, stratified_splits
 from elimipl.training.team import Part, SharedBags
 from tests.elimipl.toy_bags import toy_bags
 
@@ -75,16 +72,8 @@ def test_the_model_is_that_of_bags_in_memory(both, monkeypatch):
     np.testing.assert_array_equal(one.predict(in_memory).probabilities, other.predict(on_disk).probabilities)
 
 
-def test_splits_of_bags_on_disk_are_sent_to_other_processes_as_paths(both):
-    in_memory, on_disk = both
+def test_splits_of_bags_on_disk_are_evaluated_by_other_processes(both):
     config = Config.preset("default", hidden=8, epochs=1, batch=8)
-    splits = stratified_splits(in_memory.labels, 1)
-    labelled = in_memory.offsets, in_memory.candidates, in_memory.labels, in_memory.label_space
-    with protocol._shared_file(on_disk) as place:
-        opened_again = copy.copy(place)  # as another process makes it: of paths
-    chosen = dict(enumerate(splits))
-    elsewhere = protocol._run_shared_split(
-        opened_again, labelled, protocol._Learner(fit, config, "cpu"), (None, None), chosen, 0
-    )
-    here = protocol.evaluate(in_memory, config, splits, workers=1, device="cpu")
-    assert here.accuracies == (elsewhere.accuracy,)
+    splits = stratified_splits(both[0].labels, 2)
+    here, there = (evaluate(data, config, splits, workers=2, device="cpu") for data in both)
+    assert here.accuracies == there.accuracies
