@@ -23,11 +23,10 @@ from elimipl.cards.card import check_id
 from elimipl.cards.finish import Finished, finish, measure_on
 from elimipl.commands import STOPPED, arguments
 from elimipl.dataset import BagDataset
-from elimipl.model.batching import Part
 from elimipl.training.loop import fit
 from elimipl.training.reports import EpochReport
 from elimipl.training.splits import stratified_splits
-from elimipl.training.team import first_of_machine, joined
+from elimipl.training.team import Part, first_of_machine, joined
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

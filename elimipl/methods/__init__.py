@@ -19,19 +19,8 @@ from bag_generators.errors import InputError
 from bag_generators.plugins import Registry
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.methods import (
-    agopmipl,
-    fastmipl,
-    lws,
-    miplgp,
-    networks,
-    partial_label,
-    pl_aggd,
-    proden,
-    promipl,
-    rc,
-    successors,
-)
+from elimipl.methods import agopmipl, fastmipl, lws, miplgp, networks, pl_aggd, proden, promipl, rc, successors
+from elimipl.methods.learner import fit
 from elimipl.model.inference import Predictions
 from elimipl.settings import Settings
 from elimipl.training import loop
@@ -106,7 +95,7 @@ def _multi_instance_methods() -> list[Method]:
         "MIPL",
         "Gaussian processes on instances that inherit their bag's candidates and a negative class.",
         miplgp.MiplgpConfig.of,
-        miplgp.fit,
+        fit,
     )
     ours = Method(
         "ELIMIPL-entropy",
@@ -126,7 +115,7 @@ def _multi_instance_methods() -> list[Method]:
         "MIPL",
         "Guesses the label between a bag and its candidate set, and makes the candidate set of it again.",
         promipl.ProMiplConfig.of,
-        promipl.fit,
+        fit,
     )
     along = Method(
         "AGOPMIPL",
@@ -134,7 +123,7 @@ def _multi_instance_methods() -> list[Method]:
         "MIPL",
         "Attention by class prototypes, seen along the directions that the classifier has found useful.",
         agopmipl.AgopConfig.of,
-        agopmipl.fit,
+        fit,
     )
     fast = [
         Method(
@@ -143,7 +132,7 @@ def _multi_instance_methods() -> list[Method]:
             "MIPL",
             summary,
             _fixed(fastmipl.FastMiplConfig, published=published),
-            fastmipl.fit,
+            fit,
         )
         for name, published, summary in (
             ("FastMIPL", False, "A Bayesian linear score and attention for each class, learned from all bags at once."),
@@ -171,12 +160,12 @@ def _partial_label_methods() -> list[Method]:
                 title = f"{learner} ({suffix}{', MLP' if infix else ''})"
                 summary = f"{idea}; a {words} of {_DESCRIBED[suffix]}."
                 config = _fixed(settings, features=features, backbone=backbone)
-                methods.append(Method(name, title, "PLL", summary, config, partial_label.fit))
+                methods.append(Method(name, title, "PLL", summary, config, fit))
     for suffix, features in _FEATURES.items():
         name, title = f"PL-AGGD-{suffix}", f"PL-AGGD ({suffix})"
         summary = f"Spreads label confidences over a graph of neighbours; kernel ridge of {_DESCRIBED[suffix]}."
         config = _fixed(pl_aggd.PlAggdConfig, features=features)
-        methods.append(Method(name, title, "PLL", summary, config, pl_aggd.fit))
+        methods.append(Method(name, title, "PLL", summary, config, fit))
     return methods
 
 

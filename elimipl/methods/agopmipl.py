@@ -19,29 +19,23 @@ momentum .9.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
-from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
+from elimipl.methods.learner import BagwiseRun, FittedLearner, LearnerSettings, check_width, draw_layers, packed
 from elimipl.model.attention import softmax_by_bag
-from elimipl.model.batching import PackedBags
-from elimipl.model.beliefs import initial_weights, move_weights
-from elimipl.model.device import resolve_device
+from elimipl.model.batching import Batch
 from elimipl.model.embedding import drop
-from elimipl.model.inference import Predictions, share_correct
-from elimipl.model.losses import cli_loss
-from elimipl.model.scaling import Scaler, fit_scaler
-from elimipl.settings import Settings, choice, number
+from elimipl.model.inference import Predictions
+from elimipl.model.losses import cli_loss, move_weights
+from elimipl.settings import choice, number
 from elimipl.training.reports import EpochReport
 
 SCORE_WIDTH = 128
@@ -52,7 +46,7 @@ _BAGS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
-class AgopConfig(Settings):
+class AgopConfig(LearnerSettings):
     """Settings of AGOPMIPL, those of its code on tissue."""
 
     middle: int = number(256, 1, 65536)
@@ -79,10 +73,9 @@ class AgopConfig(Settings):
     scaling: str = choice("zscore", "none", "robust", "global")
     dtype: str = choice("float32", "float64")
 
-    @property
-    def trainer(self) -> Callable[..., FittedAgop]:
-        """`fit` of this module."""
-        return fit
+    def run(self, dataset: BagDataset, device: torch.device) -> AgopRun:
+        """On the CPU whatever the device."""
+        return AgopRun(dataset, self)
 
     @property
     def round_length(self) -> int:
@@ -121,13 +114,7 @@ class AgopNetwork(nn.Module):
         self.combined = nn.Linear(count, 1) if config.combine == "linear" else None
         self.classifier = nn.Linear(config.hidden, classes)
         self.to(getattr(torch, config.dtype))
-        generator = torch.Generator().manual_seed(config.seed)
-        with torch.no_grad():
-            for layer in self.modules():
-                if isinstance(layer, nn.Linear):
-                    bound = 1 / math.sqrt(layer.in_features)
-                    for parameter in layer.parameters(recurse=False):
-                        parameter.uniform_(-bound, bound, generator=generator)
+        draw_layers(self, torch.Generator().manual_seed(config.seed))
 
     def forward(
         self, x: Tensor, bag_of: Tensor, bags: int, generator: torch.Generator | None = None
@@ -160,58 +147,22 @@ class AgopNetwork(nn.Module):
 
 
 @dataclass(frozen=True, eq=False)
-class FittedAgop:
+class FittedAgop(FittedLearner):
     """A trained network."""
 
     network: AgopNetwork
-    scaler: Scaler
-    config: AgopConfig
     weights: np.ndarray  # (m, k) float64
-    history: tuple[EpochReport, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether training ended on request, before its last epoch."""
-        return len(self.history) < self.config.epochs
 
     def predict(self, dataset: BagDataset) -> Predictions:
         """Softmax of the energies, and attention."""
-        if dataset.dim != len(self.scaler.shift):
-            raise InputError(
-                f"The method has learned from instances of {len(self.scaler.shift)} features, but these have "
-                f"{dataset.dim}.",
-                "Use bags made by the same generator.",
-            )
+        check_width(dataset, len(self.scaler.shift))
         probabilities, attention = [], []
         with torch.no_grad(), one_thread():
-            for batch in _packed(dataset, self.scaler, self.config.dtype).batches(_BAGS_AT_ONCE):
-                energies, seen = self.network(batch.x, batch.bag_of, batch.bags_here)
+            for batch in packed(dataset, self.scaler, self.config.dtype).batches(_BAGS_AT_ONCE):
+                energies, seen = self.network(batch.x, batch.bag_of, batch.bags)
                 probabilities.append(energies.double().softmax(1))
                 attention.append(seen.double())
         return Predictions(torch.cat(probabilities).numpy(), torch.cat(attention).numpy())
-
-
-def fit(
-    dataset: BagDataset,
-    config: AgopConfig,
-    *,
-    on_epoch: Callable[[EpochReport], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    device: str = "auto",
-) -> FittedAgop:
-    """Train on every bag, on the CPU whatever the device; true labels are only reported on."""
-    resolve_device(device, config.dtype)
-    with one_thread():
-        run = _Run(dataset, config)
-        history: list[EpochReport] = []
-        while len(history) < config.epochs:
-            history.append(run.epoch(len(history) + 1))
-            if on_epoch is not None:
-                on_epoch(history[-1])
-            if should_stop is not None and should_stop():
-                break
-    return FittedAgop(run.network, run.scaler, config, run.weights.double().numpy(), tuple(history))
 
 
 def class_centres(instances: np.ndarray, dataset: BagDataset, count: int, seed: int) -> np.ndarray:
@@ -224,77 +175,38 @@ def class_centres(instances: np.ndarray, dataset: BagDataset, count: int, seed: 
             own = own[np.sort(rng.choice(len(own), _CLUSTERED, replace=False))]
         distinct = np.unique(own, axis=0)
         if len(distinct) > count:
-            with threadpool_limits(1):
-                distinct = KMeans(count, n_init=1, random_state=seed).fit(distinct).cluster_centers_
+            distinct = KMeans(count, n_init=1, random_state=seed).fit(distinct).cluster_centers_
         centres.append(distinct[np.arange(count) % len(distinct)])  # too few are repeated
     return np.stack(centres)
 
 
-def _packed(dataset: BagDataset, scaler: Scaler, dtype: str) -> PackedBags:
-    scaled = scaler.transform(dataset.instances, dtype)
-    return PackedBags.pack(scaled, np.asarray(dataset.sizes), getattr(torch, dtype), torch.device("cpu"))
+class AgopRun(BagwiseRun):
+    """One training run; a new round begins with a new M and a new optimizer."""
 
-
-class _Run:
-    """One training run."""
-
-    def __init__(self, dataset: BagDataset, config: AgopConfig) -> None:
-        self.config, self.labels = config, dataset.labels
-        self.loss = Config.preset("default", mu=config.mu, gamma=config.gamma)  # entropy of the candidates
-        self.scaler = fit_scaler(dataset.instances, config.scaling)
-        self.bags = _packed(dataset, self.scaler, config.dtype)
-        centres = class_centres(self.scaler.transform(dataset.instances), dataset, config.prototypes, config.seed)
-        self.network = AgopNetwork(config, torch.from_numpy(centres))
-        self.candidates = torch.tensor(dataset.candidates)
-        self.weights = initial_weights(self.candidates, self.bags.dtype)
-        self.draws = torch.Generator().manual_seed(config.seed)
-        self.optimizer = self._fresh_optimizer()
-
-    def _fresh_optimizer(self) -> torch.optim.SGD:
+    def build(self, dataset: BagDataset) -> AgopNetwork:
+        """The network around the prototypes of its classes."""
         config = self.config
-        nesterov = config.momentum > 0
-        parameters = self.network.parameters()
-        return torch.optim.SGD(
-            parameters, config.lr, config.momentum, weight_decay=config.weight_decay, nesterov=nesterov
-        )
+        self.loss = Config.preset("default", mu=config.mu, gamma=config.gamma)  # entropy of the candidates
+        centres = class_centres(self.scaler.transform(dataset.instances), dataset, config.prototypes, config.seed)
+        return AgopNetwork(config, torch.from_numpy(centres))
 
-    def epoch(self, epoch: int) -> EpochReport:
-        """Every bag once, in random order; a new round begins with a new M and a new optimizer."""
-        began, m, config = time.perf_counter(), len(self.labels), self.config
-        step = (epoch - 1) % config.round_length + 1
+    def begin(self, epoch: int) -> float:
+        """The place in the round decides on the learning rate and on ρ."""
+        step = (epoch - 1) % self.config.round_length + 1
         if step == 1 and epoch > 1:
             self.network.look_along()
-            self.optimizer = self._fresh_optimizer()
-        lr, rho = config.learning_rate(step), config.rho(step)
-        self.optimizer.param_groups[0]["lr"] = lr
-        order = torch.randperm(m, generator=self.draws)
-        total, probabilities = 0.0, torch.empty_like(self.weights)
-        for batch in self.bags.batches(config.batch, order):
-            some = order[batch.members]
-            weights, candidates = self.weights[some], self.candidates[some]
-            energies, _ = self.network(batch.x, batch.bag_of, len(some), self.draws)
-            value = cli_loss(energies, candidates, weights, self.loss)
-            self.optimizer.zero_grad()
-            value.backward()
-            self.optimizer.step()
-            energies = energies.detach()
-            probabilities[some] = energies.softmax(1)
-            moved = weights.clone()
-            move_weights(moved, energies, candidates, rho)
-            self.weights[some] = moved
-            total += value.item() * len(some)
-        if not math.isfinite(total):
-            raise InputError(
-                f"Training broke down in epoch {epoch}: the loss is no longer a finite number.",
-                "Choose a smaller learning rate (lr).",
-            )
-        return EpochReport(
-            epoch=epoch,
-            epochs=config.epochs,
-            losses={"total": total / m},
-            train_accuracy=share_correct(probabilities.numpy(), self.labels),
-            held_out_accuracy=None,
-            disambiguation_accuracy=share_correct(self.weights.numpy(), self.labels),
-            lr=lr,
-            seconds=time.perf_counter() - began,
-        )
+            self.optimizer = self.fresh_optimizer()
+        self.rho = self.config.rho(step)
+        rate: float = self.config.learning_rate(step)
+        return rate
+
+    def step(self, batch: Batch, candidates: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Eq. 6 moves the weights by what the step was made from."""
+        energies, _ = self.network(batch.x, batch.bag_of, batch.bags, self.draws)
+        moved = weights.clone()
+        move_weights(moved, energies.detach(), candidates, self.rho)
+        return cli_loss(energies, candidates, weights, self.loss), energies, moved
+
+    def fitted(self, history: tuple[EpochReport, ...]) -> FittedAgop:
+        """The network of the last epoch."""
+        return FittedAgop(self.config, history, self.scaler, self.network, self.weights.double().numpy())

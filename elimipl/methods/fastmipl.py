@@ -19,23 +19,22 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
 from elimipl.dataset import BagDataset
-from elimipl.model.beliefs import initial_weights
-from elimipl.model.device import resolve_device
+from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_width, draw_layers
+from elimipl.model.attention import softmax_by_bag
 from elimipl.model.embedding import drop
-from elimipl.model.inference import Predictions, share_correct
+from elimipl.model.inference import Predictions
+from elimipl.model.losses import initial_weights
 from elimipl.model.network import PictureExtractor
 from elimipl.model.scaling import Scaler, fit_scaler
-from elimipl.settings import Settings, choice, number, switch
+from elimipl.settings import choice, number, switch
 from elimipl.training.reports import EpochReport
 
 _JITTER = 1e-4
@@ -45,7 +44,7 @@ _START_EPOCHS, _START_RATE = 1000, 0.1
 
 
 @dataclass(frozen=True)
-class FastMiplConfig(Settings):
+class FastMiplConfig(LearnerSettings):
     """Settings of FastMIPL; those of its code on tissue, where they are known."""
 
     extractor: str = choice("identity", "cnn")
@@ -64,10 +63,9 @@ class FastMiplConfig(Settings):
     """Do as the published code does, with the statistics of the test bags and dropout at prediction."""
     dtype: str = choice("float32", "float64")
 
-    @property
-    def trainer(self) -> Callable[..., FittedFastMipl]:
-        """`fit` of this module."""
-        return fit
+    def run(self, dataset: BagDataset, device: torch.device) -> FastMiplRun:
+        """On the CPU whatever the device."""
+        return FastMiplRun(dataset, self)
 
 
 class FastModel(nn.Module):
@@ -111,7 +109,7 @@ def bag_scores(h: Tensor, drawn: Tensor, bag_of: Tensor, bags: int) -> tuple[Ten
     count, classes, twice = drawn.shape
     beta, gamma = drawn.split(twice // 2, dim=2)
     b = (beta.square().mean(2) + _LEAST_SQUARE).sqrt()  # (s, k)
-    attention = _softmax_by_bag(h @ gamma.reshape(count * classes, -1).T, bag_of, bags)  # (N, s·k)
+    attention = softmax_by_bag(h @ gamma.reshape(count * classes, -1).T, bag_of, bags)  # (N, s·k)
     read = h @ (beta / b[:, :, None]).reshape(count * classes, -1).T
     u = read.new_zeros(bags, count * classes).index_add(0, bag_of, attention * read)
     return u.view(bags, count, classes), b, attention.view(-1, count, classes)
@@ -122,113 +120,54 @@ def statistics(u: Tensor) -> tuple[Tensor, Tensor]:
     return u.mean(0), (u.var(0, correction=0) + _LEAST_VARIANCE).sqrt()
 
 
-def _softmax_by_bag(scores: Tensor, bag_of: Tensor, bags: int) -> Tensor:
-    """Softmax within each bag of every column of (N, c)."""
-    of = bag_of[:, None].expand_as(scores)
-    peak = scores.detach().new_full((bags, scores.shape[1]), -torch.inf).scatter_reduce(0, of, scores.detach(), "amax")
-    raised = (scores - peak[bag_of]).exp()
-    return raised / scores.new_zeros(bags, scores.shape[1]).index_add(0, bag_of, raised)[bag_of]
-
-
 @dataclass(frozen=True, eq=False)
-class FittedFastMipl:
+class FittedFastMipl(FittedLearner):
     """A trained model, and the mean and deviation of u over the training bags."""
 
     model: FastModel
-    scaler: Scaler
-    config: FastMiplConfig
     centre: Tensor  # (1, k)
     spread: Tensor  # (1, k)
     weights: np.ndarray  # (m, k) float64
-    history: tuple[EpochReport, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether training ended on request, before its last epoch."""
-        return len(self.history) < self.config.epochs
 
     def predict(self, dataset: BagDataset) -> Predictions:
         """softmax(u) at the mean of the posterior, and the attention of the predicted class."""
-        if dataset.dim != len(self.scaler.shift):
-            raise InputError(
-                f"The method has learned from instances of {len(self.scaler.shift)} features, but these have "
-                f"{dataset.dim}.",
-                "Use bags made by the same generator.",
-            )
+        check_width(dataset, len(self.scaler.shift))
         generator = torch.Generator().manual_seed(self.config.seed) if self.config.published else None
         with torch.no_grad(), one_thread():
-            x, bag_of = _packed(dataset, self.scaler, self.model.mean)
+            x, bag_of = _instances(dataset, self.scaler, self.model.mean)
             h = self.model.embed(x, generator)
             u, b, attention = bag_scores(h, self.model.mean[None], bag_of, len(dataset))
             centre, spread = statistics(u) if self.config.published else (self.centre, self.spread)
             energies = (b * (u - centre) / spread)[:, 0].double()
             chosen = energies.argmax(1)[bag_of]
             seen = attention[:, 0].gather(1, chosen[:, None])[:, 0]
-        return Predictions(energies.softmax(1).cpu().numpy(), seen.double().cpu().numpy())
+        return Predictions(energies.softmax(1).numpy(), seen.double().numpy())
 
 
-def fit(
-    dataset: BagDataset,
-    config: FastMiplConfig,
-    *,
-    on_epoch: Callable[[EpochReport], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    device: str = "auto",
-) -> FittedFastMipl:
-    """Train on all bags at once, on the CPU whatever the device; true labels are only reported on."""
-    resolve_device(device, config.dtype)
-    with one_thread():
-        run = _Run(dataset, config)
-        history: list[EpochReport] = []
-        while len(history) < config.epochs:
-            history.append(run.epoch(len(history) + 1))
-            if on_epoch is not None:
-                on_epoch(history[-1])
-            if should_stop is not None and should_stop():
-                break
-        with torch.no_grad():
-            u, _, _ = bag_scores(run.model.embed(run.x, None), run.model.mean[None], run.bag_of, len(dataset))
-        centre, spread = statistics(u)
-    weights = run.weights.double().numpy()
-    return FittedFastMipl(run.model.eval(), run.scaler, config, centre, spread, weights, tuple(history))
-
-
-def _packed(dataset: BagDataset, scaler: Scaler, like: Tensor) -> tuple[Tensor, Tensor]:
+def _instances(dataset: BagDataset, scaler: Scaler, like: Tensor) -> tuple[Tensor, Tensor]:
     """All instances, standardised, and the bag of each."""
     x = torch.from_numpy(scaler.transform(dataset.instances)).to(like)
     return x, torch.repeat_interleave(torch.arange(len(dataset)), torch.from_numpy(np.asarray(dataset.sizes)))
 
 
-class _Run:
+class FastMiplRun(Run):
     """One training run."""
 
     def __init__(self, dataset: BagDataset, config: FastMiplConfig) -> None:
-        self.config, self.labels = config, dataset.labels
+        super().__init__(dataset, config)
         self.scaler = fit_scaler(dataset.instances, config.scaling)
         self.draws = torch.Generator().manual_seed(config.seed)
         self.model = FastModel(config, dataset.dim, dataset.n_classes)
-        self.x, self.bag_of = _packed(dataset, self.scaler, self.model.mean)
+        self.x, self.bag_of = _instances(dataset, self.scaler, self.model.mean)
         self.candidates = torch.tensor(dataset.candidates)
         self.weights = initial_weights(self.candidates, self.x.dtype)
-        if config.published:  # the regression sees features of an extractor that is thrown away
-            other = FastModel(config, dataset.dim, dataset.n_classes)
-            self._shuffle(other)
-            self._start(other)
-            self._shuffle(self.model)
-        else:
-            self._shuffle(self.model)
-            self._start(self.model)
+        # In the published way the regression sees features of an extractor that is thrown away.
+        seen = FastModel(config, dataset.dim, dataset.n_classes) if config.published else self.model
+        draw_layers(seen, self.draws)
+        self._start(seen)
+        if config.published:
+            draw_layers(self.model, self.draws)
         self.optimizer = torch.optim.Adam(self.model.parameters(), config.lr)
-
-    def _shuffle(self, model: FastModel) -> None:
-        """Layers uniform in ±1/√fan_in, as everywhere in this program."""
-        with torch.no_grad():
-            for layer in model.modules():
-                if isinstance(layer, nn.Linear | nn.Conv2d):
-                    bound = 1 / math.sqrt(layer.weight[0].numel())
-                    for parameter in layer.parameters(recurse=False):
-                        parameter.uniform_(-bound, bound, generator=self.draws)
 
     def _start(self, model: FastModel) -> None:
         """μ_β from a softmax regression of w on mean-pooled bags; μ_γ = 0; variances .1 mean(μ_β²) and .1."""
@@ -259,11 +198,7 @@ class _Run:
         fit_loss = -(self.weights[:, None] * (self.model.fixed + u)).sum() / m
         divergence = self.model.divergence() / m
         total = fit_loss + divergence
-        if not bool(torch.isfinite(total)):
-            raise InputError(
-                f"Training broke down in epoch {epoch}: the loss is no longer a finite number.",
-                "Choose a smaller learning rate (lr).",
-            )
+        losses = {"fit": fit_loss.item(), "divergence": divergence.item(), "total": total.item()}
         self.optimizer.zero_grad()
         total.backward()
         self.optimizer.step()
@@ -271,14 +206,11 @@ class _Run:
             p = u.softmax(2).mean(1)
             rho = (config.epochs - epoch + 1) / config.epochs
             self.weights.lerp_(p * self.candidates, 1 - rho)
-        losses = {"fit": fit_loss.item(), "divergence": divergence.item(), "total": total.item()}
-        return EpochReport(
-            epoch=epoch,
-            epochs=config.epochs,
-            losses=losses,
-            train_accuracy=share_correct(p.numpy(), self.labels),
-            held_out_accuracy=None,
-            disambiguation_accuracy=share_correct(self.weights.numpy(), self.labels),
-            lr=config.lr,
-            seconds=time.perf_counter() - began,
-        )
+        return self.report(epoch, began, losses, config.lr, p, self.weights)
+
+    @torch.no_grad()
+    def fitted(self, history: tuple[EpochReport, ...]) -> FittedFastMipl:
+        """The model of the last epoch, with the statistics of the training bags."""
+        model = self.model.eval()
+        u, _, _ = bag_scores(model.embed(self.x, None), model.mean[None], self.bag_of, len(self.labels))
+        return FittedFastMipl(self.config, history, self.scaler, model, *statistics(u), self.weights.double().numpy())

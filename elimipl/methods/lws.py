@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from elimipl.methods.descent import Momentum
 from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.model.losses import candidate_distribution
 from elimipl.settings import number
@@ -34,9 +33,9 @@ class LwsConfig(PartialLabelConfig):
         """The leveraged sigmoid loss."""
         return LeveragedLoss(self.beta)
 
-    def descent(self, parameters: Tensor) -> Momentum:
+    def optimizer(self, backbone: nn.Module) -> torch.optim.SGD:
         """SGD with momentum."""
-        return Momentum(parameters, self.momentum, self.weight_decay)
+        return torch.optim.SGD(backbone.parameters(), self.lr, self.momentum, weight_decay=self.weight_decay)
 
 
 class LeveragedLoss:
@@ -51,21 +50,11 @@ class LeveragedLoss:
     def __init__(self, beta: float) -> None:
         self.beta = beta
 
-    def initial_weights(self, candidates: Tensor, dtype: torch.dtype) -> Tensor:
-        """1/|S| on the candidates and 1/(k−|S|) on the others."""
-        return self.moved_weights(torch.zeros(candidates.shape, dtype=dtype, device=candidates.device), candidates)
-
     def loss(self, logits: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
         """The mean loss of the bags."""
         inside = candidates * (weights * (-logits).sigmoid())
         outside = ~candidates * (weights * logits.sigmoid())
         return (inside.sum() + self.beta * outside.sum()) / len(logits)
-
-    def slope(self, logits: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
-        """∓ w ψ(g) ψ(−g) / B: ψ'(t) = −ψ(t) ψ(−t), the same on both sides but for sign and β."""
-        sign = torch.where(candidates, -1.0, self.beta).to(logits.dtype)
-        up = logits.sigmoid()
-        return sign * weights * up * (1 - up) / len(logits)
 
     def moved_weights(self, logits: Tensor, candidates: Tensor) -> Tensor:
         """softmax(g), renormalised on either side of the border of S; 0 outside when S holds every class."""

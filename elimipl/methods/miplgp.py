@@ -16,31 +16,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from sklearn.cluster import MiniBatchKMeans
-from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
 from elimipl.dataset import BagDataset
 from elimipl.methods.gp_kernel import Prior, backward, median_distance
 from elimipl.methods.gp_posterior import Posterior, bytes_needed
-from elimipl.methods.gp_targets import (
-    augmented_candidates,
-    disambiguated_concentrations,
-    initial_concentrations,
-    log_normal_targets,
-)
-from elimipl.methods.memory import usable_bytes
-from elimipl.model.device import resolve_device
+from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_memory, check_width, usable_bytes
 from elimipl.model.inference import Predictions
-from elimipl.model.scaling import Scaler, fit_scaler
-from elimipl.settings import Settings, choice, number
+from elimipl.model.scaling import fit_scaler
+from elimipl.settings import choice, number
 from elimipl.training.reports import EpochReport
 
 _CLUSTERED = 20_000  # distinct instances that k-means looks at, at most
@@ -48,7 +38,7 @@ _INSTANCES_AT_ONCE = 64  # in a prediction: their draws stay in the processor's 
 
 
 @dataclass(frozen=True)
-class MiplgpConfig(Settings):
+class MiplgpConfig(LearnerSettings):
     """Settings of MIPLGP."""
 
     epochs: int = number(100, 1, 1_000_000)
@@ -68,10 +58,9 @@ class MiplgpConfig(Settings):
     scaling: str = choice("zscore", "none", "robust", "global")
     """Feature standardisation, fitted on the training bags only (see `elimipl.model.scaling`)."""
 
-    @property
-    def trainer(self) -> Callable[..., FittedMiplgp]:
-        """`fit` of this module."""
-        return fit
+    def run(self, dataset: BagDataset, device: torch.device) -> MiplgpRun:
+        """On the device."""
+        return MiplgpRun(dataset, self, device)
 
     def learning_rate(self, epoch: int) -> float:
         """The step size of epoch t = 1..T."""
@@ -79,32 +68,18 @@ class MiplgpConfig(Settings):
 
 
 @dataclass(frozen=True, eq=False)
-class FittedMiplgp:
+class FittedMiplgp(FittedLearner):
     """Gaussian processes conditioned on training instances."""
 
     posterior: Posterior
     prior: Prior
-    scaler: Scaler
-    config: MiplgpConfig
-    history: tuple[EpochReport, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def stopped(self) -> bool:
-        """Whether training ended on request, before its last epoch."""
-        return len(self.history) < self.config.epochs
 
     def predict(self, dataset: BagDataset) -> Predictions:
         """The largest probability of each class over a bag's instances, made to sum to one.
 
         So the predicted class is that of the single largest probability in the bag.
         """
-        if dataset.dim != len(self.scaler.shift):
-            raise InputError(
-                f"The method has learned from instances of {len(self.scaler.shift)} features, but these have "
-                f"{dataset.dim}.",
-                "Use bags made by the same generator.",
-            )
+        check_width(dataset, len(self.scaler.shift))
         with one_thread():
             x = torch.from_numpy(self.scaler.transform(dataset.instances)).to(self.prior.means.device)
             means, variances = self.posterior.predict(x)
@@ -124,58 +99,60 @@ class FittedMiplgp:
         return torch.cat([torch.addcmul(mean[:, None], draws, std[:, None]).softmax(2).mean(1) for mean, std in parts])
 
 
-def fit(
-    dataset: BagDataset,
-    config: MiplgpConfig,
-    *,
-    on_epoch: Callable[[EpochReport], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    device: str = "auto",
-) -> FittedMiplgp:
-    """Fit the prior on a sample of instances, then condition on all of them.
+class MiplgpRun(Run):
+    """Fits the prior on a sample of instances by Adam, then conditions on all of them.
 
-    `on_epoch` hears of each epoch of the prior; `should_stop` is asked after each. `notes` tell whether the
-    regression is exact, and why. On a CPU the same seed always gives the same result.
+    The targets of the sample follow the means of the classes.
     """
-    with one_thread(), threadpool_limits(1):
-        on_device = resolve_device(device, "float64")
-        sample = min(config.kernel_instances, len(dataset.instances))
-        _check_memory(sample)
-        scaler = fit_scaler(dataset.instances, config.scaling)
-        instances = scaler.transform(dataset.instances)
-        points, note = _inducing_points(instances, dataset.n_classes + 1, config)
-        x = torch.from_numpy(instances).to(on_device)
-        candidates = augmented_candidates(dataset).to(on_device)
-        prior, history = _fit_prior(x, candidates, config, on_epoch, should_stop)
-        targets, variances = log_normal_targets(initial_concentrations(candidates, config.epsilon))
-        posterior = Posterior(prior, torch.from_numpy(points).to(on_device), x, targets, variances)
-    fitted_on = f"The kernel was fitted on {sample:,} of {len(x):,} instances in {len(history)} epochs."
-    return FittedMiplgp(posterior, prior, scaler, config, tuple(history), (note, fitted_on))
 
+    def __init__(self, dataset: BagDataset, config: MiplgpConfig, device: torch.device) -> None:
+        super().__init__(dataset, config)
+        count = min(config.kernel_instances, len(dataset.instances))
+        instead = "Choose fewer instances (kernel_instances)."
+        check_memory(8 * 10 * count**2, f"Fitting the kernel on {count:,} instances needs", instead)
+        self.scaler = fit_scaler(dataset.instances, config.scaling)
+        instances = self.scaler.transform(dataset.instances)
+        points, self.note = _inducing_points(instances, dataset.n_classes + 1, config)
+        self.points, self.x = torch.from_numpy(points).to(device), torch.from_numpy(instances).to(device)
+        self.candidates = augmented_candidates(dataset).to(device)
+        draws = torch.Generator().manual_seed(config.seed)
+        sample = torch.randperm(len(self.x), generator=draws)[: config.kernel_instances].to(device)
+        self.sample, self.sample_candidates = self.x[sample], self.candidates[sample]
+        self.prior = Prior(self.candidates.shape[1], median_distance(self.sample)).to(device)
+        self.optimizer = torch.optim.Adam(self.prior.parameters(), lr=config.lr)
+        first = initial_concentrations(self.sample_candidates, config.epsilon)
+        self.targets, self.variances = log_normal_targets(first)
 
-def _check_memory(sample: int) -> None:
-    needed, free = 8 * 10 * sample**2, usable_bytes()
-    if needed > free:
-        raise InputError(
-            f"Fitting the kernel on {sample:,} instances needs {needed / 1e9:.1f} GB of memory, but only "
-            f"{free / 1e9:.1f} GB are free.",
-            "Choose fewer instances (kernel_instances).",
-        )
+    def epoch(self, epoch: int) -> EpochReport:
+        """One step on the marginal likelihood."""
+        began, lr = time.perf_counter(), self.config.learning_rate(epoch)
+        self.optimizer.param_groups[0]["lr"] = lr
+        self.optimizer.zero_grad()
+        loss = backward(self.prior, self.sample, self.targets, self.variances)
+        means = self.prior.means.detach()
+        moved = disambiguated_concentrations(means, self.sample_candidates, self.config.epsilon)
+        self.targets, _ = log_normal_targets(moved)
+        self.optimizer.step()
+        return self.report(epoch, began, {"total": loss}, lr)
+
+    def fitted(self, history: tuple[EpochReport, ...]) -> FittedMiplgp:
+        """The posterior; its notes tell whether the regression is exact, and why."""
+        targets, variances = log_normal_targets(initial_concentrations(self.candidates, self.config.epsilon))
+        posterior = Posterior(self.prior, self.points, self.x, targets, variances)
+        sample, whole = len(self.sample), len(self.x)
+        fitted_on = f"The kernel was fitted on {sample:,} of {whole:,} instances in {len(history)} epochs."
+        return FittedMiplgp(self.config, history, self.scaler, posterior, self.prior, notes=(self.note, fitted_on))
 
 
 def _inducing_points(instances: np.ndarray, classes: int, config: MiplgpConfig) -> tuple[np.ndarray, str]:
     """Every distinct instance if that is within bounds, centres of k-means otherwise; and which of the two."""
     distinct = np.unique(instances, axis=0)
-    count, free = len(distinct), usable_bytes()
-    if count <= config.exact_up_to and bytes_needed(count, classes) <= free:
+    count = len(distinct)
+    if count <= config.exact_up_to and bytes_needed(count, classes) <= usable_bytes():
         return distinct, f"The Gaussian processes are exact, on {count:,} distinct instances."
     points = min(config.inducing, count)
-    if bytes_needed(points, classes) > free:
-        raise InputError(
-            f"{points:,} inducing points for {classes} Gaussian processes need "
-            f"{bytes_needed(points, classes) / 1e9:.1f} GB of memory, but only {free / 1e9:.1f} GB are free.",
-            "Choose fewer inducing points (inducing).",
-        )
+    what = f"{points:,} inducing points for {classes} Gaussian processes need"
+    check_memory(bytes_needed(points, classes), what, "Choose fewer inducing points (inducing).")
     reason = f"more than {config.exact_up_to:,}" if count > config.exact_up_to else "too many for the free memory"
     rng = np.random.default_rng(config.seed)
     seen = distinct if count <= _CLUSTERED else distinct[np.sort(rng.choice(count, _CLUSTERED, replace=False))]
@@ -184,33 +161,30 @@ def _inducing_points(instances: np.ndarray, classes: int, config: MiplgpConfig) 
     return np.unique(clusters.cluster_centers_, axis=0), note
 
 
-def _fit_prior(
-    x: Tensor,
-    candidates: Tensor,
-    config: MiplgpConfig,
-    on_epoch: Callable[[EpochReport], None] | None,
-    should_stop: Callable[[], bool] | None,
-) -> tuple[Prior, list[EpochReport]]:
-    """Adam on the marginal likelihood of a sample whose targets follow the means of the classes."""
-    draws = torch.Generator().manual_seed(config.seed)
-    sample = torch.randperm(len(x), generator=draws)[: config.kernel_instances].to(x.device)
-    x, candidates = x[sample], candidates[sample]
-    prior = Prior(candidates.shape[1], median_distance(x)).to(x.device)
-    optimizer = torch.optim.Adam(prior.parameters(), lr=config.lr)
-    targets, variances = log_normal_targets(initial_concentrations(candidates, config.epsilon))
-    history: list[EpochReport] = []
-    for epoch in range(1, config.epochs + 1):
-        began, lr = time.perf_counter(), config.learning_rate(epoch)
-        optimizer.param_groups[0]["lr"] = lr
-        optimizer.zero_grad()
-        loss = backward(prior, x, targets, variances)
-        means = prior.means.detach()
-        targets, _ = log_normal_targets(disambiguated_concentrations(means, candidates, config.epsilon))
-        optimizer.step()
-        seconds = time.perf_counter() - began
-        history.append(EpochReport(epoch, config.epochs, {"total": loss}, None, None, None, lr, seconds))
-        if on_epoch is not None:
-            on_epoch(history[-1])
-        if should_stop is not None and should_stop():
-            break
-    return prior, history
+def augmented_candidates(dataset: BagDataset) -> Tensor:
+    """S' = S ∪ {negative} of every instance, (N, k + 1) bool.
+
+    An instance inherits the candidate set of its bag and a further class for instances that show none of its labels.
+    """
+    bags = torch.from_numpy(dataset.candidates.copy())
+    negative = torch.ones(len(dataset), 1, dtype=torch.bool)
+    return torch.cat([bags, negative], 1).repeat_interleave(torch.from_numpy(dataset.sizes.copy()), 0)
+
+
+def initial_concentrations(candidates: Tensor, epsilon: float) -> Tensor:
+    """α = ε + [c∈S']/|S'| of a Dirichlet distribution over the classes."""
+    return epsilon + candidates.double() / candidates.sum(1, keepdim=True)
+
+
+def disambiguated_concentrations(means: Tensor, candidates: Tensor, epsilon: float) -> Tensor:
+    """α = ε + the softmax of Gaussian-process means within S'."""
+    return epsilon + means.expand(candidates.shape).masked_fill(~candidates, -torch.inf).softmax(1)
+
+
+def log_normal_targets(concentrations: Tensor) -> tuple[Tensor, Tensor]:
+    """The log-normal with the moments of Gamma(α, 1): mean y = log α − σ²/2, variance σ² = log(1/α + 1).
+
+    Targets of regression, after Milios et al. 2018.
+    """
+    variance = (1 / concentrations + 1).log()
+    return concentrations.log() - variance / 2, variance

@@ -13,23 +13,23 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+from torch import Tensor
 
-from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
 from elimipl.dataset import BagDataset
 from elimipl.methods.bag_features import BagScaler
-from elimipl.methods.kernel_ridge import Gaussian, KernelRidge, squared_distances
-from elimipl.methods.memory import usable_bytes
-from elimipl.methods.neighbours import graph, local_gram, nearest, reconstruction_weights
-from elimipl.methods.simplex import minimise, project_on_simplex
-from elimipl.model.device import resolve_device
-from elimipl.model.inference import Predictions, share_correct
-from elimipl.settings import Settings, choice, number
+from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_memory
+from elimipl.model.inference import Predictions
+from elimipl.settings import choice, number
 from elimipl.training.reports import EpochReport
+
+_FAR = 1e30
+_ROWS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
-class PlAggdConfig(Settings):
+class PlAggdConfig(LearnerSettings):
     """Settings of PL-AGGD. Nothing is random: the seed changes nothing."""
 
     features: str = choice("mean", "maxmin")
@@ -43,76 +43,70 @@ class PlAggdConfig(Settings):
     epochs: int = number(10, 1, 10_000)
     """Alternations."""
 
-    @property
-    def trainer(self) -> Callable[..., FittedPlAggd]:
-        """`fit` of this module."""
-        return fit
+    def run(self, dataset: BagDataset, device: torch.device) -> PlAggdRun:
+        """On the CPU whatever the device."""
+        return PlAggdRun(dataset, self)
 
 
 @dataclass(frozen=True, eq=False)
-class FittedPlAggd:
+class FittedPlAggd(FittedLearner):
     """A kernel ridge regression on training bags."""
 
     points: np.ndarray  # (m, d or 2d) float64, unit rows
     coefficients: np.ndarray  # (m, k) float64
     bias: np.ndarray  # (k,) float64
-    kernel: Gaussian
-    scaler: BagScaler
-    config: PlAggdConfig
+    width: float  # of the Gaussian kernel
     confidences: np.ndarray  # (m, k) float64, the final F of the training bags
-    history: tuple[EpochReport, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether training ended on request, before its last alternation."""
-        return len(self.history) < self.config.epochs
 
     def predict(self, dataset: BagDataset) -> Predictions:
         """The outputs of the regression, projected on the distributions; the most probable class is the largest."""
         with one_thread():
             points = torch.from_numpy(unit_rows(self.scaler.transform(dataset)))
             known, coefficients = torch.from_numpy(self.points), torch.from_numpy(self.coefficients)
-            parts = [self.kernel.of(squared_distances(some, known)) @ coefficients for some in points.split(1024)]
+            parts = [gaussian(squared_distances(some, known), self.width) @ coefficients for some in points.split(1024)]
         return Predictions(project_on_simplex(torch.cat(parts).numpy() + self.bias))
 
 
-def fit(
-    dataset: BagDataset,
-    config: PlAggdConfig,
-    *,
-    on_epoch: Callable[[EpochReport], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    device: str = "auto",
-) -> FittedPlAggd:
-    """Train PL-AGGD on bag features, on the CPU whatever the device. `on_epoch` hears of each alternation."""
-    resolve_device(device, "float64")
-    _check_memory(len(dataset))
-    with one_thread():
-        scaler, features = BagScaler.learn(dataset, config.features)
-        points, candidates = unit_rows(features), dataset.candidates
-        squared = squared_distances(torch.from_numpy(points), torch.from_numpy(points))
-        neighbours = nearest(squared.numpy(), config.neighbours)
-        kernel = Gaussian(mean_distance(squared))
-        ridge = KernelRidge(kernel.of(squared), config.penalty)
-        of_features = local_gram(points, neighbours)
-        confidences = spread(graph(neighbours, reconstruction_weights(of_features)), candidates)
-        coefficients, bias = ridge.solve(torch.from_numpy(confidences))
-        history: list[EpochReport] = []
-        for epoch in range(1, config.epochs + 1):
-            began = time.perf_counter()
-            of_labels = local_gram(confidences, neighbours)
-            grams = config.feature_share * of_features + config.label_share * of_labels
-            weights = graph(neighbours, reconstruction_weights(grams))
-            outputs = ridge.outputs(coefficients, bias).numpy()
-            confidences = spread(weights, candidates, outputs, 1 / config.label_share, confidences)
-            coefficients, bias = ridge.solve(torch.from_numpy(confidences))
-            history.append(_report(epoch, config, weights, confidences, outputs, dataset.labels, began))
-            if on_epoch is not None:
-                on_epoch(history[-1])
-            if should_stop is not None and should_stop():
-                break
-    return FittedPlAggd(points, coefficients.numpy(), bias.numpy(), kernel, scaler, config, confidences, tuple(history))
+class PlAggdRun(Run):
+    """One training run: an epoch is one alternation."""
+
+    def __init__(self, dataset: BagDataset, config: PlAggdConfig) -> None:
+        super().__init__(dataset, config)
+        m, self.candidates = len(dataset), dataset.candidates
+        check_memory(3 * 8 * m**2, f"PL-AGGD on {m:,} bags needs", "Train on fewer bags.")
+        self.scaler, features = BagScaler.learn(dataset, config.features)
+        self.points = unit_rows(features)
+        self.neighbours = nearest(self.points, config.neighbours)
+        squared = squared_distances(torch.from_numpy(self.points), torch.from_numpy(self.points))
+        self.width = mean_distance(squared)
+        self.ridge = KernelRidge(gaussian(squared, self.width), config.penalty)
+        self.of_features = local_gram(self.points, self.neighbours)
+        self.confidences = spread(graph(self.neighbours, reconstruction_weights(self.of_features)), self.candidates)
+        self.coefficients, self.bias = self.ridge.solve(torch.from_numpy(self.confidences))
+
+    def epoch(self, epoch: int) -> EpochReport:
+        """The graph follows the confidences, the confidences graph and regression, the regression the confidences."""
+        began, m, config = time.perf_counter(), len(self.labels), self.config
+        grams = config.feature_share * self.of_features
+        grams += config.label_share * local_gram(self.confidences, self.neighbours)
+        weights = graph(self.neighbours, reconstruction_weights(grams))
+        outputs = self.ridge.outputs(self.coefficients, self.bias)
+        towards = outputs.numpy()
+        found = spread(weights, self.candidates, towards, 1 / config.label_share, self.confidences)
+        self.confidences = found
+        self.coefficients, self.bias = self.ridge.solve(torch.from_numpy(found))
+        roughness = float(np.square(found - weights @ found).sum())
+        misfit = float(np.square(found - towards).sum())
+        total = (roughness + misfit / config.label_share) / m
+        losses = {"graph": roughness / m, "regression": misfit / m, "total": total}
+        return self.report(epoch, began, losses, scores=outputs, weights=torch.from_numpy(found))
+
+    def fitted(self, history: tuple[EpochReport, ...]) -> FittedPlAggd:
+        """The regression of the last alternation."""
+        coefficients, bias = self.coefficients.numpy(), self.bias.numpy()
+        return FittedPlAggd(
+            self.config, history, self.scaler, self.points, coefficients, bias, self.width, self.confidences
+        )
 
 
 def unit_rows(features: np.ndarray) -> np.ndarray:
@@ -121,7 +115,7 @@ def unit_rows(features: np.ndarray) -> np.ndarray:
     return features / np.where(lengths > 0, lengths, 1.0)
 
 
-def mean_distance(squared: torch.Tensor) -> float:
+def mean_distance(squared: Tensor) -> float:
     """Mean distance between two different bags, from squared distances (m, m); 1 if all are alike."""
     m = len(squared)
     total = sum(float(rows.sqrt().sum()) for rows in squared.split(512))
@@ -160,34 +154,121 @@ def _largest_eigenvalue(apart: sparse.csr_matrix, back: sparse.csr_matrix) -> fl
     return 1.05 * value
 
 
-def _report(
-    epoch: int,
-    config: PlAggdConfig,
-    weights: sparse.csr_matrix,
-    confidences: np.ndarray,
-    outputs: np.ndarray,
-    labels: np.ndarray,
-    began: float,
-) -> EpochReport:
-    roughness = float(np.square(confidences - weights @ confidences).sum())
-    misfit = float(np.square(confidences - outputs).sum())
-    total = (roughness + misfit / config.label_share) / len(labels)
-    return EpochReport(
-        epoch=epoch,
-        epochs=config.epochs,
-        losses={"graph": roughness / len(labels), "regression": misfit / len(labels), "total": total},
-        train_accuracy=share_correct(outputs, labels),
-        held_out_accuracy=None,
-        disambiguation_accuracy=share_correct(confidences, labels),
-        lr=0.0,
-        seconds=time.perf_counter() - began,
-    )
+def nearest(points: np.ndarray, count: int) -> np.ndarray:
+    """The `count` nearest others of each row of (m, d), (m, count) int, ordered by index."""
+    count = min(count, len(points) - 1)
+    if count == 0:
+        return np.empty((len(points), 0), np.int64)
+    found = NearestNeighbors(n_neighbors=count).fit(points).kneighbors(return_distance=False)
+    return np.sort(found, axis=1)
 
 
-def _check_memory(bags: int) -> None:
-    needed, free = 3 * 8 * bags**2, usable_bytes()
-    if needed > free:
-        raise InputError(
-            f"PL-AGGD on {bags:,} bags needs {needed / 1e9:.1f} GB of memory, but only {free / 1e9:.1f} GB are free.",
-            "Train on fewer bags.",
-        )
+def local_gram(points: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
+    """G_jab = (x_j − x_a)·(x_j − x_b) over the neighbours a, b of j: ‖x_j − Σ w_a x_a‖² = wᵀG_j w if Σ w = 1."""
+    m, count = neighbours.shape
+    grams = np.empty((m, count, count))
+    for rows in _blocks(m):
+        apart = points[rows, None] - points[neighbours[rows]]
+        grams[rows] = apart @ apart.transpose(0, 2, 1)
+    return grams
+
+
+def reconstruction_weights(grams: np.ndarray) -> np.ndarray:
+    """The distribution w over the neighbours with the least wᵀG_j w, for each j, (m, count)."""
+    m, count = grams.shape[:2]
+    start = np.full((m, count), 1 / max(count, 1))
+    if count == 0:
+        return start
+    steepest = 2 * np.trace(grams, axis1=1, axis2=2)[:, None]
+
+    def gradient(weights: np.ndarray) -> np.ndarray:
+        return 2 * (grams @ weights[:, :, None])[:, :, 0]
+
+    return minimise(start, gradient, project_on_simplex, steepest)
+
+
+def graph(neighbours: np.ndarray, weights: np.ndarray) -> sparse.csr_matrix:
+    """W (m, m) with the weights of bag j's neighbours in row j."""
+    m, count = neighbours.shape
+    starts = np.arange(m + 1) * count
+    return sparse.csr_matrix((weights.ravel(), neighbours.ravel(), starts), shape=(m, m))
+
+
+def _blocks(m: int) -> list[np.ndarray]:
+    """0..m−1 in pieces that keep intermediate arrays small."""
+    return np.array_split(np.arange(m), -(-m // _ROWS_AT_ONCE)) if m else []
+
+
+def squared_distances(x: Tensor, z: Tensor) -> Tensor:
+    """‖x_i − z_j‖², (n, m); exactly 0 at the least."""
+    products = x @ z.T
+    return products.mul_(-2).add_(x.square().sum(1)[:, None]).add_(z.square().sum(1)).clamp_(min=0)
+
+
+def gaussian(squared: Tensor, width: float) -> Tensor:
+    """k(x, z) = exp(−‖x − z‖²/2σ²) of squared distances, in their place."""
+    return squared.mul_(-0.5 / width**2).exp_()
+
+
+class KernelRidge:
+    """min ‖K A + 1bᵀ − F‖² + γ tr(AᵀKA) for many right-hand sides F (m, k); the kernel is factored once."""
+
+    def __init__(self, kernel: Tensor, penalty: float) -> None:
+        self._kernel = kernel
+        lifted = kernel.clone()
+        lifted.diagonal().add_(penalty)
+        self._factor = torch.linalg.cholesky(lifted, out=lifted)
+        ones = kernel.new_ones(len(kernel), 1)
+        self._of_ones = torch.cholesky_solve(ones, self._factor)
+
+    def solve(self, wanted: Tensor) -> tuple[Tensor, Tensor]:
+        """A (m, k) and b (k,): (K + γI) A + 1bᵀ = F and 1ᵀA = 0."""
+        raw = torch.cholesky_solve(wanted, self._factor)
+        bias = raw.sum(0) / self._of_ones.sum()
+        return raw - self._of_ones * bias, bias
+
+    def outputs(self, coefficients: Tensor, bias: Tensor) -> Tensor:
+        """K A + 1bᵀ on the training bags, (m, k)."""
+        return torch.addmm(bias, self._kernel, coefficients)
+
+
+def project_on_simplex(values: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
+    """The nearest distribution to each row of (n, k), 0 where not `allowed` (n, k) bool.
+
+    >>> project_on_simplex(np.array([[0.4, 0.8, 0.2]])).round(3).tolist()
+    [[0.267, 0.667, 0.067]]
+    """
+    if allowed is not None:
+        values = np.where(allowed, values, -_FAR)
+    descending = -np.sort(-values, axis=1)
+    counts = np.arange(1, values.shape[1] + 1)
+    thresholds = (np.cumsum(descending, axis=1) - 1) / counts
+    support = (descending > thresholds).sum(axis=1)
+    return np.maximum(values - thresholds[np.arange(len(values)), support - 1][:, None], 0)
+
+
+def minimise(
+    start: np.ndarray,
+    gradient: Callable[[np.ndarray], np.ndarray],
+    project: Callable[[np.ndarray], np.ndarray],
+    steepest: float | np.ndarray,
+) -> np.ndarray:
+    """The least of a convex quadratic function over a convex set, to steps below 1e-9.
+
+    `steepest` bounds the curvature, one number or one a row. FISTA (Beck and Teboulle 2009); its momentum starts
+    again where it points uphill (O'Donoghue and Candès 2015).
+    """
+    rate = 1 / np.maximum(steepest, 1e-12)
+    here = ahead = start
+    pace = 1.0
+    for _ in range(1000):
+        there = project(ahead - rate * gradient(ahead))
+        moved = there - here
+        if np.abs(moved).max() < 1e-9:
+            return there
+        if ((ahead - there) * moved).sum() > 0:
+            pace = 1.0
+        faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
+        ahead = there + (pace - 1) / faster * moved
+        here, pace = there, faster
+    return here

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from elimipl.methods.descent import Momentum
 from elimipl.methods.partial_label import PartialLabelConfig
-from elimipl.model.beliefs import initial_weights
 from elimipl.model.losses import candidate_distribution, mapping_loss
 from elimipl.settings import number
 
@@ -27,9 +25,9 @@ class ProdenConfig(PartialLabelConfig):
         """The weights follow the outputs that a step was made from."""
         return WeightedCrossEntropy(moves_after_step=False)
 
-    def descent(self, parameters: Tensor) -> Momentum:
+    def optimizer(self, backbone: nn.Module) -> torch.optim.SGD:
         """SGD with momentum."""
-        return Momentum(parameters, self.momentum, self.weight_decay)
+        return torch.optim.SGD(backbone.parameters(), self.lr, self.momentum, weight_decay=self.weight_decay)
 
 
 class WeightedCrossEntropy:
@@ -38,17 +36,9 @@ class WeightedCrossEntropy:
     def __init__(self, moves_after_step: bool) -> None:
         self.moves_after_step = moves_after_step
 
-    def initial_weights(self, candidates: Tensor, dtype: torch.dtype) -> Tensor:
-        """1/|S| on the candidates."""
-        return initial_weights(candidates, dtype)
-
     def loss(self, logits: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
         """The mean loss of the bags; the weights are 0 off S."""
         return mapping_loss(logits.log_softmax(1), weights)
-
-    def slope(self, logits: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
-        """(p − w) / B."""
-        return logits.softmax(1).sub_(weights).div_(len(logits))
 
     def moved_weights(self, logits: Tensor, candidates: Tensor) -> Tensor:
         """p ⊙ s / Σ(p ⊙ s)."""

@@ -14,8 +14,6 @@ head, and r in the cross-entropy). H(q) = −Σ q log q is our reading; q is no 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -24,18 +22,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bag_generators.errors import InputError
-from bag_generators.threads import one_thread
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
+from elimipl.methods.learner import BagwiseRun, FittedLearner, LearnerSettings, draw_layers
 from elimipl.model.attention import standardise_by_bag
-from elimipl.model.batching import PackedBags
-from elimipl.model.beliefs import initial_weights
-from elimipl.model.device import resolve_device
-from elimipl.model.inference import Predictions, infer, share_correct
+from elimipl.model.batching import Batch
+from elimipl.model.inference import Predictions, infer
 from elimipl.model.network import Network, build_network
-from elimipl.model.scaling import Scaler, fit_scaler
-from elimipl.settings import Settings, choice, number
+from elimipl.settings import choice, number
 from elimipl.training.reports import EpochReport
 
 _SHARPNESS = 1.5  # one over the temperature of the relaxed Bernoulli
@@ -43,7 +37,7 @@ _EDGE = 1e-6  # how far q stays from 0 and 1 where its logarithm is taken
 
 
 @dataclass(frozen=True)
-class ProMiplConfig(Settings):
+class ProMiplConfig(LearnerSettings):
     """Settings of ProMIPL, those of its code on Birdsong where they are known."""
 
     extractor: str = choice("identity", "cnn", "context")
@@ -67,10 +61,9 @@ class ProMiplConfig(Settings):
     scaling: str = choice("zscore", "none", "robust", "global")
     dtype: str = choice("float32", "float64")
 
-    @property
-    def trainer(self) -> Callable[..., FittedProMipl]:
-        """`fit` of this module."""
-        return fit
+    def run(self, dataset: BagDataset, device: torch.device) -> ProMiplRun:
+        """On the CPU whatever the device."""
+        return ProMiplRun(dataset, self)
 
     def tau(self, epoch: int) -> float:
         """τ at epoch t = 1..T: max(τ_m, τ⁰ − t·cooling)."""
@@ -114,14 +107,10 @@ class Nets(nn.Module):
 
 
 def _perceptron(widths: tuple[int, ...], generator: torch.Generator) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for entering, leaving in pairwise(widths):
-        layer = nn.Linear(entering, leaving)
-        with torch.no_grad():
-            for parameter in layer.parameters():
-                parameter.uniform_(-1 / math.sqrt(entering), 1 / math.sqrt(entering), generator=generator)
-        layers += [layer, nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
+    pairs = [[nn.Linear(entering, leaving), nn.ReLU()] for entering, leaving in pairwise(widths)]
+    net = nn.Sequential(*(layer for pair in pairs for layer in pair))[:-1]
+    draw_layers(net, generator)
+    return net
 
 
 def promipl_loss(energies: Tensor, guess: Guess, weights: Tensor, config: ProMiplConfig) -> Tensor:
@@ -133,107 +122,47 @@ def promipl_loss(energies: Tensor, guess: Guess, weights: Tensor, config: ProMip
 
 
 @dataclass(frozen=True, eq=False)
-class FittedProMipl:
+class FittedProMipl(FittedLearner):
     """A trained network; the two nets beside it have done their work."""
 
     network: Network
-    scaler: Scaler
-    config: ProMiplConfig
     weights: np.ndarray  # (m, k) float64
-    history: tuple[EpochReport, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether training ended on request, before its last epoch."""
-        return len(self.history) < self.config.epochs
 
     def predict(self, dataset: BagDataset, *, embeddings: bool = False) -> Predictions:
         """The classifier's probabilities, a softmax of sigmoids, and attention; z of eq. 4 if asked for."""
         return infer(self.network, self.scaler, dataset.instances, dataset.sizes, embeddings=embeddings)
 
 
-def fit(
-    dataset: BagDataset,
-    config: ProMiplConfig,
-    *,
-    on_epoch: Callable[[EpochReport], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    device: str = "auto",
-) -> FittedProMipl:
-    """Train on every bag, on the CPU whatever the device; true labels are only reported on."""
-    resolve_device(device, config.dtype)
-    with one_thread():
-        run = _Run(dataset, config)
-        history: list[EpochReport] = []
-        while len(history) < config.epochs:
-            history.append(run.epoch(len(history) + 1))
-            if on_epoch is not None:
-                on_epoch(history[-1])
-            if should_stop is not None and should_stop():
-                break
-    weights = run.weights.double().numpy()
-    return FittedProMipl(run.nets.network, run.scaler, config, weights, tuple(history))
+class ProMiplRun(BagwiseRun):
+    """One training run of the three nets together."""
 
+    network: Nets
 
-class _Run:
-    """One training run."""
+    def build(self, dataset: BagDataset) -> Nets:
+        """The network, the inference net and the generator."""
+        self.settings = self.config.network()
+        return Nets(self.config, dataset.dim, dataset.n_classes)
 
-    def __init__(self, dataset: BagDataset, config: ProMiplConfig) -> None:
-        self.config, self.settings, self.labels = config, config.network(), dataset.labels
-        self.scaler = fit_scaler(dataset.instances, config.scaling)
-        self.nets = Nets(config, dataset.dim, dataset.n_classes)
-        scaled = self.scaler.transform(dataset.instances, config.dtype)
-        dtype, here = getattr(torch, config.dtype), torch.device("cpu")
-        self.bags = PackedBags.pack(scaled, dataset.sizes, dtype, here)
-        self.candidates = torch.tensor(dataset.candidates)
-        self.weights = initial_weights(self.candidates, dtype)
-        self.draws = torch.Generator().manual_seed(config.seed)
-        self.optimizer = torch.optim.SGD(
-            self.nets.parameters(),
-            config.lr,
-            config.momentum,
-            weight_decay=config.weight_decay,
-            nesterov=config.momentum > 0,
-        )
+    def begin(self, epoch: int) -> float:
+        """Learning rate and ρ are those of the network."""
+        self.network.network.at_epoch(epoch)
+        self.rho = self.settings.rho(epoch)
+        rate: float = self.settings.learning_rate(epoch)
+        return rate
 
-    def epoch(self, epoch: int) -> EpochReport:
-        """Every bag once, in random order."""
-        began, m = time.perf_counter(), len(self.labels)
-        self.nets.network.at_epoch(epoch)
-        lr, rho = self.settings.learning_rate(epoch), self.settings.rho(epoch)
-        self.optimizer.param_groups[0]["lr"] = lr
-        order = torch.randperm(m, generator=self.draws)
-        total, probabilities = 0.0, torch.empty_like(self.weights)
-        for batch in self.bags.batches(self.config.batch, order):
-            some = order[batch.members]
-            weights, candidates = self.weights[some], self.candidates[some]
-            out = self.nets.network.as_printed(batch.x, batch.bag_of, len(some), self.draws)
-            assert out.embeddings is not None
-            guess = self.nets.guess(out.embeddings, weights, _logistic(weights, self.draws))
-            value = promipl_loss(out.energies, guess, weights, self.config)
-            self.optimizer.zero_grad()
-            value.backward()
-            self.optimizer.step()
-            inside = guess.made.detach() * candidates
-            self.weights[some] = weights.lerp(inside / inside.sum(1, keepdim=True), 1 - rho)
-            probabilities[some] = out.energies.detach().softmax(1)
-            total += value.item() * len(some)
-        if not math.isfinite(total):
-            raise InputError(
-                f"Training broke down in epoch {epoch}: the loss is no longer a finite number.",
-                "Choose a smaller learning rate (lr).",
-            )
-        return EpochReport(
-            epoch=epoch,
-            epochs=self.config.epochs,
-            losses={"total": total / m},
-            train_accuracy=share_correct(probabilities.numpy(), self.labels),
-            held_out_accuracy=None,
-            disambiguation_accuracy=share_correct(self.weights.numpy(), self.labels),
-            lr=lr,
-            seconds=time.perf_counter() - began,
-        )
+    def step(self, batch: Batch, candidates: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The weights move by what the generator makes."""
+        out = self.network.network.as_printed(batch.x, batch.bag_of, batch.bags, self.draws)
+        assert out.embeddings is not None
+        guess = self.network.guess(out.embeddings, weights, _logistic(weights, self.draws))
+        inside = guess.made.detach() * candidates
+        moved = weights.lerp(inside / inside.sum(1, keepdim=True), 1 - self.rho)
+        return promipl_loss(out.energies, guess, weights, self.config), out.energies, moved
+
+    def fitted(self, history: tuple[EpochReport, ...]) -> FittedProMipl:
+        """The network of the last epoch."""
+        weights = self.weights.double().numpy()
+        return FittedProMipl(self.config, history, self.scaler, self.network.network, weights)
 
 
 def _logistic(like: Tensor, generator: torch.Generator) -> Tensor:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch import Tensor
+import torch
+from torch import nn
 
-from elimipl.methods.descent import Adam
 from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.methods.proden import WeightedCrossEntropy
 from elimipl.settings import number
@@ -24,6 +24,6 @@ class RcConfig(PartialLabelConfig):
         """The weights follow a fresh forward pass after each step."""
         return WeightedCrossEntropy(moves_after_step=True)
 
-    def descent(self, parameters: Tensor) -> Adam:
-        """Adam."""
-        return Adam(parameters, self.weight_decay)
+    def optimizer(self, backbone: nn.Module) -> torch.optim.Adam:
+        """Adam with its usual β = (.9, .999)."""
+        return torch.optim.Adam(backbone.parameters(), self.lr, weight_decay=self.weight_decay)

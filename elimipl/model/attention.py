@@ -19,10 +19,12 @@ def attention_pool(scores: Tensor, votes: Tensor, bag_of: Tensor, bags: int) -> 
 
 
 def softmax_by_bag(scores: Tensor, bag_of: Tensor, bags: int) -> Tensor:
-    """The attention (N,) of `attention_pool` alone, left to autograd."""
-    peak = scores.detach().new_full((bags,), -torch.inf).scatter_reduce(0, bag_of, scores.detach(), "amax")
+    """Softmax within each bag of scores (N,), or of every column of (N, c), left to autograd."""
+    of = bag_of if scores.ndim == 1 else bag_of[:, None].expand_as(scores)
+    lowest = scores.detach().new_full((bags, *scores.shape[1:]), -torch.inf)
+    peak = lowest.scatter_reduce(0, of, scores.detach(), "amax")
     raised = (scores - peak.index_select(0, bag_of)).exp()
-    return raised / scores.new_zeros(bags).index_add(0, bag_of, raised).index_select(0, bag_of)
+    return raised / torch.zeros_like(peak).index_add(0, bag_of, raised).index_select(0, bag_of)
 
 
 def standardise_by_bag(scores: Tensor, bag_of: Tensor, bags: int) -> Tensor:

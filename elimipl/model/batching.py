@@ -1,47 +1,34 @@
-"""Ragged bags on the device, and mini-batches of them without copying or looping bag by bag."""
+"""Ragged bags in memory or on disk, and mini-batches of them without looping bag by bag."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from elimipl.dataset import LabelledBag
+from elimipl.dataset import InstanceTable, LabelledBag, gathered
+from elimipl.model.scaling import Scaler
 
-
-class Part(NamedTuple):
-    """One of several processes that share the bags of every step: the `rank`-th of `size`."""
-
-    rank: int = 0
-    size: int = 1
-
-    def of(self, count: int) -> slice:
-        """Which of `count` bags are read by this process."""
-        return slice(self.rank * count // self.size, (self.rank + 1) * count // self.size)
-
-
-WHOLE = Part()
-"""The only process, which reads everything."""
+_NUMBERS_AT_ONCE = 2**20
 
 
 class Batch(NamedTuple):
-    """Some consecutive bags of an epoch, and the instances of those that are read here."""
+    """Some consecutive bags of an epoch."""
 
-    x: Tensor  # (n, d) instances of the bags that are read here: of all, unless processes share them
-    bag_of: Tensor  # (n,) the bag of each instance, counted from 0 within those read here
+    x: Tensor  # (n, d) their instances
+    bag_of: Tensor  # (n,) the bag of each instance, counted from 0 within the batch
     members: slice  # which bags of the epoch these are
-    rows: slice  # which instances
-    here: slice  # the bags read here, counted within the batch
-    rows_here: slice  # their instances, counted within the batch
 
     @property
-    def bags_here(self) -> int:
-        """How many bags are read here."""
-        return int(self.here.stop - self.here.start)
+    def bags(self) -> int:
+        """How many bags these are."""
+        return int(self.members.stop - self.members.start)
 
 
 class CollatedBags(NamedTuple):
@@ -66,117 +53,98 @@ def collate_bags(bags: Sequence[LabelledBag]) -> CollatedBags:
     )
 
 
-class Bags(Protocol):
-    """m bags of altogether N instances that an epoch goes through."""
+def even_ends(bags: int, size: int) -> list[int]:
+    """Where steps of at most `size` bags end, beginning with 0: as equal as possible, so that none has a few leftovers.
 
-    @property
-    def sizes(self) -> Tensor:
-        """Instances in each bag, (m,) int64."""
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Of the numbers in batches."""
-
-    @property
-    def device(self) -> torch.device:
-        """Where batches are."""
-
-    def batches(self, size: int, order: Tensor | None = None, part: Part = WHOLE) -> Iterator[Batch]:
-        """At most `size` bags each, as equal as possible, in `order` (m,); of each the instances of `part`."""
+    >>> even_ends(10, 4)
+    [0, 3, 6, 10]
+    """
+    steps = -(-bags // size)
+    return [step * bags // steps for step in range(steps + 1)] if steps else [0]
 
 
 @dataclass(frozen=True, eq=False)
-class PackedBags:
-    """Bags on the device, one after the other: x (N, d) and sizes (m,)."""
+class Bags(ABC):
+    """m bags of altogether N instances that an epoch goes through."""
 
-    x: Tensor
-    sizes: Tensor
+    sizes: Tensor  # (m,) int64, instances in each bag, on the device
+    dtype: torch.dtype
+    device: torch.device
+
+    def batches(self, size: int, order: Tensor | None = None) -> Iterator[Batch]:
+        """At most `size` bags each, as equal as possible, in `order` (m,)."""
+        return self.cut(even_ends(len(self.sizes), size), order)
+
+    def cut(self, ends: Sequence[int], order: Tensor | None = None) -> Iterator[Batch]:
+        """The bags `order[ends[i]:ends[i + 1]]` in batch i; several batches may be read at once."""
+        sizes = self.sizes if order is None else self.sizes[order]
+        rows = [0, *sizes.cumsum(0).tolist()]
+        for first, last in pairwise(self._stretches([rows[end] for end in ends])):
+            bags = slice(ends[first], ends[last])
+            x = self._read(slice(rows[bags.start], rows[bags.stop]), None if order is None else order[bags])
+            numbers = torch.arange(bags.start, bags.stop, device=self.device)
+            bag_of = torch.repeat_interleave(numbers, sizes[bags])
+            for start, stop in pairwise(ends[first : last + 1]):
+                taken = slice(rows[start] - rows[bags.start], rows[stop] - rows[bags.start])
+                yield Batch(x[taken], bag_of[taken] - start, slice(start, stop))
+
+    def _rows_of(self, chosen: Tensor) -> Tensor:
+        """The rows of some bags, bag after bag."""
+        sizes = self.sizes[chosen]
+        ends = sizes.cumsum(0)
+        starts = (self.sizes.cumsum(0) - self.sizes)[chosen]
+        rows = torch.arange(int(ends[-1]) if len(ends) else 0, device=self.device)
+        return rows + torch.repeat_interleave(starts - (ends - sizes), sizes)
+
+    @abstractmethod
+    def _stretches(self, rows: Sequence[int]) -> list[int]:
+        """Which of the batches that end at these rows are read at once: up to the first, the second, … number."""
+
+    @abstractmethod
+    def _read(self, rows: slice, chosen: Tensor | None) -> Tensor:
+        """Standardised instances on the device: those of the `chosen` bags, or the rows where the order is theirs."""
+
+
+@dataclass(frozen=True, eq=False)
+class PackedBags(Bags):
+    """Bags on the device: one gather per epoch, after which every batch is a slice."""
+
+    x: Tensor  # (N, d)
 
     @classmethod
     def pack(cls, instances: np.ndarray, sizes: np.ndarray, dtype: torch.dtype, device: torch.device) -> PackedBags:
         """Copy standardised instances to the device."""
-        return cls(torch.from_numpy(instances).to(device, dtype), torch.from_numpy(sizes).to(device))
+        return cls(torch.from_numpy(sizes).to(device), dtype, device, torch.from_numpy(instances).to(device, dtype))
 
-    @property
-    def dtype(self) -> torch.dtype:
-        """Of the numbers."""
-        return self.x.dtype
+    def _stretches(self, rows: Sequence[int]) -> list[int]:
+        return [0, len(rows) - 1]
 
-    @property
-    def device(self) -> torch.device:
-        """Where the numbers are."""
-        return self.x.device
-
-    def batches(self, size: int, order: Tensor | None = None, part: Part = WHOLE) -> Iterator[Batch]:
-        """One gather an epoch, after which every batch is a slice; none where the order is that of the bags."""
-        plan = Plan.of(self.sizes if order is None else self.sizes[order], size, part)
-        if order is None and part == WHOLE:
-            return plan.cut(self.x)
-        order = torch.arange(len(self.sizes), device=self.device) if order is None else order
-        starts = self.sizes.cumsum(0) - self.sizes
-        chosen = order if part == WHOLE else order[plan.bags_here()]
-        return plan.cut(self.x.index_select(0, rows_of(starts[chosen], self.sizes[chosen])))
-
-
-def rows_of(starts: Tensor, sizes: Tensor) -> Tensor:
-    """The rows of bags that start at `starts` (b,) and have `sizes` (b,) instances, bag after bag."""
-    ends = sizes.cumsum(0)
-    rows = torch.arange(int(ends[-1]) if len(ends) else 0, device=sizes.device)
-    return rows + torch.repeat_interleave(starts - (ends - sizes), sizes)
+    def _read(self, rows: slice, chosen: Tensor | None) -> Tensor:
+        return self.x[rows] if chosen is None else self.x.index_select(0, self._rows_of(chosen))
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """How an epoch's bags are divided into steps, and those between processes: as equal as possible.
+class StreamedBags(Bags):
+    """Bags beyond memory, read where they lie: as many steps at a time as hold about a million numbers.
 
-    No step rests on a few leftovers, and every process knows the steps of all.
+    Batches hold the very numbers of `PackedBags`, whatever the order.
     """
 
-    sizes: Tensor  # (m,) in the order of the epoch
-    ends: list[int]  # m + 1 row numbers: where each bag begins, and the last one ends
-    steps: list[tuple[slice, slice]]  # bags of each step, and those of them that are read here
+    instances: InstanceTable  # (N, d) float32, one bag after the other
+    scaler: Scaler
 
-    @classmethod
-    def of(cls, sizes: Tensor, size: int, part: Part = WHOLE) -> Plan:
-        """Steps of at most `size` bags."""
-        m = len(sizes)
-        count = -(-m // size)
-        steps = []
-        for step in range(count):
-            first, last = step * m // count, (step + 1) * m // count
-            mine = part.of(last - first)
-            steps.append((slice(first, last), slice(first + mine.start, first + mine.stop)))
-        return cls(sizes, [0, *sizes.cumsum(0).tolist()], steps)
+    def _stretches(self, rows: Sequence[int]) -> list[int]:
+        at_once = max(1, _NUMBERS_AT_ONCE // self.instances.shape[1])
+        ends = [0]
+        for batch in range(1, len(rows) - 1):
+            if rows[batch + 1] - rows[ends[-1]] > at_once:
+                ends.append(batch)
+        return [*ends, len(rows) - 1]
 
-    def bags_here(self, steps: slice = slice(None)) -> Tensor:
-        """Which bags some steps read here."""
-        ranges = [torch.arange(here.start, here.stop) for _, here in self.steps[steps]]
-        return torch.cat(ranges).to(self.sizes.device)
-
-    def cut(self, x: Tensor, steps: slice = slice(None)) -> Iterator[Batch]:
-        """The batches of some steps, given the instances of all bags they read here, one after the other."""
-        chosen, ends = self.steps[steps], self.ends
-        if not chosen:
-            return
-        begin, end = chosen[0][0].start, chosen[-1][0].stop
-        bags = torch.arange(begin, end, device=x.device)
-        all_here = len(x) == ends[end] - ends[begin]
-        bag_of = torch.repeat_interleave(bags, self.sizes[begin:end]) if all_here else None
-        at = 0
-        for members, here in chosen:
-            rows, mine = (slice(ends[bags.start], ends[bags.stop]) for bags in (members, here))
-            taken = slice(at, at + mine.stop - mine.start)
-            if bag_of is None:
-                numbers = torch.arange(here.stop - here.start, device=x.device)
-                numbered = torch.repeat_interleave(numbers, self.sizes[here])
-            else:
-                numbered = bag_of[taken] - here.start
-            yield Batch(
-                x[taken],
-                numbered,
-                members,
-                rows,
-                slice(here.start - members.start, here.stop - members.start),
-                slice(mine.start - rows.start, mine.stop - rows.start),
-            )
-            at = taken.stop
+    def _read(self, rows: slice, chosen: Tensor | None) -> Tensor:
+        if chosen is None:
+            read = self.instances[rows]
+        else:
+            read = gathered(self.instances, chosen.cpu().numpy(), lambda: self._rows_of(chosen).cpu().numpy())
+        scaled = self.scaler.transform(read, str(self.dtype).removeprefix("torch."))
+        return torch.from_numpy(scaled).to(self.device)

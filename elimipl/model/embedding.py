@@ -18,11 +18,16 @@ from torch.autograd.function import once_differentiable
 _BITS_OF = {torch.bfloat16: torch.int16, torch.float32: torch.int32, torch.float64: torch.int64}
 
 
-class Among(NamedTuple):
-    """Where some instances stand among all of a step that several processes share: what is dropped depends on it."""
+class SomeRows(NamedTuple):
+    """A generator whose draws are for `rows` instances, of which some are here, from the `first` on."""
 
+    generator: torch.Generator
     first: int
     rows: int
+
+
+Draws = torch.Generator | SomeRows
+"""Where dropout is drawn from."""
 
 
 def embed_and_read(
@@ -32,8 +37,7 @@ def embed_and_read(
     readers: Tensor,
     readers_bias: Tensor,
     dropout: float,
-    generator: torch.Generator | None,
-    among: Among | None = None,
+    generator: Draws | None,
     half: bool = False,
 ) -> Tensor:
     """dropout(ReLU(x·weightᵀ + bias))·readersᵀ + readers_bias.
@@ -42,25 +46,25 @@ def embed_and_read(
     scales up what it keeps; without a generator nothing is dropped. With `half` the products are of bfloat16 numbers.
     """
     kept = _kept(dropout, generator)
-    return _EmbedAndRead.apply(x, weight, bias, readers, readers_bias, kept, generator, among, half)
+    return _EmbedAndRead.apply(x, weight, bias, readers, readers_bias, kept, generator, half)
 
 
-def drop(h: Tensor, dropout: float, generator: torch.Generator | None, among: Among | None = None) -> Tensor:
+def drop(h: Tensor, dropout: float, generator: Draws | None) -> Tensor:
     """The dropout of `embed_and_read` alone, left to autograd; the same generator drops the same numbers."""
     kept = _kept(dropout, generator)
     if kept == 256 or generator is None:
         return h
-    return h * _keep(h, kept, generator, among).ne(0) * (256 / kept)
+    return h * _keep(h, kept, generator).ne(0) * (256 / kept)
 
 
-def _keep(h: Tensor, kept: int, generator: torch.Generator, among: Among | None) -> Tensor:
+def _keep(h: Tensor, kept: int, draws: Draws) -> Tensor:
     """Which numbers of h (n, l) stay, as `keep_bits` has them."""
+    generator, first, rows = draws if isinstance(draws, SomeRows) else (draws, 0, len(h))
     width = h.shape[1]
-    first, total = (0, h.numel()) if among is None else (among.first * width, among.rows * width)
-    return keep_bits(total, kept, h.dtype, generator, first, h.numel()).view(h.shape)
+    return keep_bits(rows * width, kept, h.dtype, generator, first * width, h.numel()).view(h.shape)
 
 
-def _kept(dropout: float, generator: torch.Generator | None) -> int:
+def _kept(dropout: float, generator: Draws | None) -> int:
     """How many of 256 numbers stay."""
     return 256 if generator is None else 256 - round(256 * dropout)
 
@@ -70,7 +74,7 @@ def keep_bits(
 ) -> Tensor:
     """`count` integers as wide as `dtype`, each all ones with probability kept/256 and else all zeros.
 
-    Of these the `length` from `first` on (default: all): processes that share a step draw the same and take their part.
+    Of these the `length` from `first` on (default: all), as `SomeRows` has them.
 
     A 32- or 64-bit word is that many coin flips; combining words by "or" and "and" along the binary digits of kept/256
     makes coins of any bias, at a small part of the cost of one random number an element.
@@ -106,15 +110,14 @@ class _EmbedAndRead(torch.autograd.Function):
         readers: Tensor,
         readers_bias: Tensor,
         kept: int,
-        generator: torch.Generator,
-        among: Among | None,
+        generator: Draws,
         half: bool,
     ) -> Tensor:
         if half:
             x, weight, bias, readers = (value.bfloat16() for value in (x, weight, bias, readers))
         h = torch.addmm(bias, x, weight.t()).relu_()  # (N, l)
         if kept < 256:
-            keep = _keep(h, kept, generator, among)
+            keep = _keep(h, kept, generator)
             h.view(keep.dtype).bitwise_and_(keep)
         ctx.scale = 256 / kept
         ctx.save_for_backward(x, weight, readers, h)
@@ -132,4 +135,4 @@ class _EmbedAndRead(torch.autograd.Function):
         by_x = by_h @ weight if ctx.needs_input_grad[0] else None
         found = by_x, (x.t() @ by_h).t(), by_h.sum(0), by_read.t() @ h
         wide = (None if one is None else one.to(by_out.dtype) for one in found)
-        return *wide, by_out.sum(0), None, None, None, None
+        return *wide, by_out.sum(0), None, None, None

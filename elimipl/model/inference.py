@@ -10,10 +10,9 @@ import torch
 from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
 from elimipl.dataset import InstanceTable
-from elimipl.model.batching import Bags
+from elimipl.model.batching import Bags, StreamedBags
 from elimipl.model.network import Network
 from elimipl.model.scaling import Scaler
-from elimipl.model.streaming import StreamedBags
 
 _BAGS_AT_ONCE = 256
 
@@ -42,7 +41,7 @@ def infer(
         )
     weight = network.embed.weight
     lengths = torch.from_numpy(np.asarray(sizes, np.int64)).to(weight.device)
-    bags = StreamedBags(instances, lengths, scaler, weight.dtype, weight.device)
+    bags = StreamedBags(lengths, weight.dtype, weight.device, instances, scaler)
     return infer_packed(network, bags, embeddings=embeddings)
 
 
@@ -53,12 +52,11 @@ def infer_packed(network: Network, bags: Bags, *, embeddings: bool = False) -> P
     probabilities, attention, z = [], [], []
     with torch.no_grad(), one_thread():
         for batch in bags.batches(_BAGS_AT_ONCE):
-            count = batch.members.stop - batch.members.start
-            out = network(batch.x, batch.bag_of, count)
+            out = network(batch.x, batch.bag_of, batch.bags)
             probabilities.append(out.energies.double().softmax(1))
             attention.append(out.attention.double())
             if embeddings:
-                z.append(network.embeddings(batch.x, batch.bag_of, count).double())
+                z.append(network.embeddings(batch.x, batch.bag_of, batch.bags).double())
     return Predictions(_joined(probabilities), _joined(attention), _joined(z) if embeddings else None)
 
 

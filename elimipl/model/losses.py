@@ -1,4 +1,4 @@
-"""Equations 5–9 for m bags, and the derivative of the total by the energies e whose softmax is p.
+"""Equations 5–9 for m bags, the weights of eq. 6, and the derivative of the total by the energies e whose softmax is p.
 
 The derivatives are short closed forms: they stay finite for any finite energies, show what each loss pulls at, and
 spare most of the cost of differentiating small tensors; values are only needed once an epoch, for the report.
@@ -121,6 +121,16 @@ def attention_entropy_gradient(scores: Tensor, bags: int) -> Tensor:
 def candidate_distribution(energies: Tensor, candidates: Tensor) -> Tensor:
     """p_c / Σ_{c'∈S} p_c' on the candidates and 0 elsewhere: the second term of eq. 6."""
     return _only_candidates(energies, candidates).softmax(1)
+
+
+def initial_weights(candidates: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
+    """w⁰ = 1/|S| on the candidates and 0 elsewhere, for (m, k) bool candidates."""
+    return candidates.to(dtype) / candidates.sum(1, keepdim=True)
+
+
+def move_weights(weights: Tensor, energies: Tensor, candidates: Tensor, rho: float) -> None:
+    """w^t = ρ w^{t−1} + (1−ρ) p_c / Σ_{c'∈S} p_c' (eq. 6), in place; all (B, k)."""
+    weights.lerp_(candidate_distribution(energies, candidates), 1 - rho)
 
 
 def _uses_sparsity(config: Config) -> bool:

@@ -15,13 +15,13 @@ from elimipl.asked_by_name import asked_by
 from elimipl.attention_registry import ASKED, ATTENTIONS, POOLING, Attention, check_attention
 from elimipl.config import Config
 from elimipl.model.attention import attention_pool, softmax_by_bag, standardise_by_bag
-from elimipl.model.context import with_context
-from elimipl.model.embedding import Among, drop, embed_and_read
+from elimipl.model.embedding import Draws, drop, embed_and_read
 
 SCORE_WIDTH = 128
 """Width of the MLP that maps gates to ξ in the authors' code."""
 SIGMOID_MARGIN = 1e-5
 """How far the sigmoid of the authors' head stays from 0 and 1 while training."""
+_TINY = 1e-6  # keeps the slope of the square root finite where a bag's instances are all alike
 
 
 class BagOutputs(NamedTuple):
@@ -84,13 +84,12 @@ class Network(nn.Module):
         x: Tensor,
         bag_of: Tensor,
         bags: int,
-        generator: torch.Generator | None = None,
-        among: Among | None = None,
+        generator: Draws | None = None,
     ) -> BagOutputs:
         """x (N, d), bag_of (N,) in 0..bags−1. Training is asked for by giving the generator that draws the dropout."""
         if "h" in self._asked:
-            return self.as_printed(x, bag_of, bags, generator, among)
-        scores, votes = self.read(x, bag_of, bags, generator, among)
+            return self.as_printed(x, bag_of, bags, generator)
+        scores, votes = self.read(x, bag_of, bags, generator)
         # Eq. 3, and eq. 4 behind the linear classifier: W_cᵀ(Σ a_j h_j) + b_c = Σ a_j (W_cᵀh_j + b_c).
         logits, attention = attention_pool(self.attention_logits(scores, bag_of, bags), votes, bag_of, bags)
         return BagOutputs(logits, self.energies(logits, training=generator is not None), attention, scores)
@@ -100,8 +99,7 @@ class Network(nn.Module):
         x: Tensor,
         bag_of: Tensor,
         bags: int,
-        generator: torch.Generator | None = None,
-        among: Among | None = None,
+        generator: Draws | None = None,
     ) -> tuple[Tensor, Tensor]:
         """What each instance says before the bag is put together: ξ_j of eq. 2, (N,), and W_cᵀh_j + b_c, (N, k)."""
         layers = [layer for layer in (self.gate_t, self.gate_s, self.classifier) if layer is not None]
@@ -113,7 +111,6 @@ class Network(nn.Module):
             torch.cat([layer.bias for layer in layers]),
             self.config.dropout,
             generator,
-            among,
             half=self.config.amp and generator is not None,
         )  # (N, gates·g + k)
         *gates, votes = read.split([layer.out_features for layer in layers], dim=1)
@@ -135,12 +132,11 @@ class Network(nn.Module):
         x: Tensor,
         bag_of: Tensor,
         bags: int,
-        generator: torch.Generator | None = None,
-        among: Among | None = None,
+        generator: Draws | None = None,
     ) -> BagOutputs:
         """Equations 1–4 one after the other, left to autograd: what `forward` has to equal, and z in the outputs."""
         h = self.embed(self._extract(x, bag_of, bags)).relu()  # (N, l) eq. 1
-        h = drop(h, self.config.dropout, generator, among)
+        h = drop(h, self.config.dropout, generator)
         for_tanh = self.gate_t(h)
         for_sigmoid = for_tanh if self.gate_s is None else self.gate_s(h)
         scores = self.score(for_tanh.tanh() * for_sigmoid.sigmoid()).squeeze(1).to(x.dtype)  # (N,) eq. 2
@@ -257,6 +253,20 @@ def _tried_width(extractor: nn.Module, dim: int, dtype: torch.dtype) -> int:
             "Give a module that maps (N, d) instances to (N, d') features.",
         )
     return tried.shape[1]
+
+
+def with_context(x: Tensor, bag_of: Tensor, bags: int) -> Tensor:
+    """ψ1 for bags whose instances mean little alone: x_j ↦ [x_j, mean of its bag, standard deviation of its bag].
+
+    x (N, d), bag_of (N,) in 0..bags−1 → (N, 3d). A slide's stain shifts all instances of a bag alike; beside the
+    mean an instance can be read as what it is in its picture, not as what it is on that slide.
+    """
+    count = torch.bincount(bag_of, minlength=bags).to(x.dtype)[:, None]  # (bags, 1)
+    mean = x.new_zeros(bags, x.shape[1]).index_add_(0, bag_of, x) / count
+    centred = x - mean.index_select(0, bag_of)
+    variance = x.new_zeros(bags, x.shape[1]).index_add_(0, bag_of, centred.square()) / count
+    bag = torch.cat([mean, (variance + _TINY).sqrt()], dim=1)  # (bags, 2d)
+    return torch.cat([x, bag.index_select(0, bag_of)], dim=1)
 
 
 class PictureExtractor(nn.Module):

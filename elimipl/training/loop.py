@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,18 +19,17 @@ from elimipl.attention_registry import ATTENTIONS, POOLING, Attention, checked_a
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
 from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss, checked_loss
-from elimipl.model.batching import Bags, Batch, PackedBags
-from elimipl.model.beliefs import initial_weights, move_weights
+from elimipl.model.batching import Bags, PackedBags, StreamedBags
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, infer, infer_packed, share_correct
+from elimipl.model.losses import initial_weights, move_weights
 from elimipl.model.margin_losses import MARGIN_LOSSES
-from elimipl.model.network import BagOutputs, Network, build_network
-from elimipl.model.scaling import Scaler, fit_scaler
-from elimipl.model.streaming import StreamedBags
+from elimipl.model.network import Network, build_network
+from elimipl.model.scaling import Scaler
 from elimipl.training.checkpoint import Checkpoint
 from elimipl.training.reports import EpochReport, Snapshot
 from elimipl.training.steps import FastSteps, Moment, PlainSteps, Steps
-from elimipl.training.team import Team
+from elimipl.training.team import SharedBags, SharedSteps, Team
 
 CHECKPOINT_SECONDS = 5.0
 """A checkpoint is written at most this often, and always when training ends."""
@@ -119,22 +119,24 @@ def fit(
         team = Team.present(on_device)
         known = config.loss in (CLI, *MARGIN_LOSSES) and config.attention == POOLING
         by_hand = known and extractor is None and not plain
-        steps = (FastSteps if by_hand else PlainSteps)(network, config, team, loss)
+        way = FastSteps if by_hand else PlainSteps
+        steps: Steps = way(network, config, loss, None if team.alone else team.add_up)
         run = _Run(dataset, config, held_out, network, steps, team)
+        if not team.alone:
+            run.steps, run.bags = SharedSteps(steps, config, loss), SharedBags(run.bags, team.part)
         keeper = None if checkpoint is None or not team.leads else Checkpoint(Path(checkpoint), config, dataset)
         if keeper is not None and resume and keeper.path.exists():
             run.restore(*keeper.load())
         if keeper is not None:
             check_writable(keeper.path, "The checkpoint")
-        team.from_first(list(run.tensors().values()))
-        run.history = team.history_from_first(run.history)
+        run.history = team.from_first(list(run.tensors().values()), run.history)
         saved, stopped, unsaved = time.monotonic(), False, None
         while len(run.history) < config.epochs and not stopped:
             report = run.epoch(len(run.history) + 1, with_snapshot=on_epoch is not None)
             run.history.append(replace(report, snapshot=None))
             if on_epoch is not None:
                 on_epoch(report)
-            stopped = team.any(should_stop is not None and should_stop())
+            stopped = team.any_asks(should_stop)
             ends = stopped or report.epoch == config.epochs
             if keeper is not None and (ends or time.monotonic() - saved >= CHECKPOINT_SECONDS):
                 unsaved = _save(keeper, run)
@@ -177,17 +179,16 @@ class _Run:
         steps: Steps,
         team: Team,
     ) -> None:
-        self.config, self.network, self.steps, self.team = config, network, steps, team
+        self.config, self.network, self.team = config, network, team
+        self.steps: Any = steps
         self.device = device = network.embed.weight.device
         self.labels = dataset.labels
-        self.scaler = _common_scaler(dataset, config.scaling, team)
-        self.bags = self._pack(dataset)
-        if held_out is not None and not team.alone:  # each process predicts a part of them
-            share = team.part.of(len(held_out))
-            held_out = held_out.subset(np.arange(share.start, share.stop)) if share.stop > share.start else None
+        self.scaler = team.scaler(dataset, config.scaling)
+        self.bags: Any = self._pack(dataset)
+        held_out = team.share(held_out)
         self.held_out = None if held_out is None else (self._pack(held_out), held_out.labels)
         self.candidates = torch.tensor(dataset.candidates, device=device)
-        self.weights = initial_weights(self.candidates, self.bags.dtype)
+        self.weights = initial_weights(self.candidates, getattr(torch, config.dtype))
         self.history: list[EpochReport] = []
 
     def _pack(self, dataset: BagDataset) -> Bags:
@@ -195,7 +196,7 @@ class _Run:
         dtype = getattr(torch, self.config.dtype)
         if dataset.on_disk:
             sizes = torch.from_numpy(dataset.sizes).to(self.device)
-            return StreamedBags(dataset.instances, sizes, self.scaler, dtype, self.device)
+            return StreamedBags(sizes, dtype, self.device, dataset.instances, self.scaler)
         scaled = self.scaler.transform(dataset.instances, self.config.dtype)
         return PackedBags.pack(scaled, dataset.sizes, dtype, self.device)
 
@@ -225,19 +226,22 @@ class _Run:
         order = torch.randperm(len(self.labels), generator=generator, device=self.device)
         candidates, weights = self.candidates[order], self.weights[order]
         in_loss, energies = torch.empty_like(weights), torch.empty_like(weights)
-        scores = weights.new_zeros(int(self.bags.sizes.sum()))
+        scores, rho = [], self.config.rho(epoch)
         with self.steps.epoch(seed):
-            for batch in self.bags.batches(self.config.batch, order, self.team.part):
+            for batch in self.bags.batches(self.config.batch, order):
                 some = batch.members
-                moment = Moment(epoch, order[some])
-                out, energies[some] = self._step(
-                    batch, candidates[some], weights[some], in_loss[some], moment, generator
-                )
-                scores[batch.rows][batch.rows_here] = out.scores.detach()
+                out = self.steps.outputs(batch, generator)
+                energies[some] = out.energies.detach()
+                scores.append(out.scores.detach())
+                if self.config.update == "after_loss":
+                    in_loss[some] = weights[some]
+                if self.config.mapping == "momentum":
+                    move_weights(weights[some], energies[some], candidates[some], rho)
+                if self.config.update == "before_loss":
+                    in_loss[some] = weights[some]
+                self.steps.descend(out, batch, candidates[some], in_loss[some], Moment(epoch, order[some]))
         self.weights[order] = weights
-        if self.config.attention_entropy > 0:
-            self.team.sum_(scores)
-        losses = self.steps.losses(energies, scores, candidates, in_loss)
+        losses = self.steps.losses(energies, torch.cat(scores), candidates, in_loss)
         if not np.isfinite(losses["total"]):
             raise InputError(
                 f"Training broke down in epoch {epoch}: the loss is no longer a finite number.",
@@ -257,31 +261,6 @@ class _Run:
             snapshot=Snapshot(probabilities, belief.copy(), self.network) if with_snapshot else None,
         )
 
-    def _step(
-        self,
-        batch: Batch,
-        candidates: Tensor,
-        weights: Tensor,
-        in_loss: Tensor,
-        moment: Moment,
-        generator: torch.Generator,
-    ) -> tuple[BagOutputs, Tensor]:
-        """One gradient step: what the network said of the bags read here, and the energies of all bags of the step.
-
-        Moves `weights` by eq. 6 and notes in `in_loss` those that the loss used.
-        """
-        config = self.config
-        out = self.steps.outputs(batch, generator)
-        energies = self.team.whole(out.energies.detach(), batch.here, len(candidates))
-        if config.update == "after_loss":
-            in_loss.copy_(weights)
-        if config.mapping == "momentum":
-            move_weights(weights, energies, candidates, config.rho(moment.epoch))
-        if config.update == "before_loss":
-            in_loss.copy_(weights)
-        self.steps.descend(out, energies, batch, candidates, in_loss, moment)
-        return out, energies
-
     def _held_out_accuracy(self) -> float | None:
         right, known = 0, 0
         if self.held_out is not None:
@@ -290,14 +269,6 @@ class _Run:
             right, known = int((found == labels).sum()), int((labels >= 0).sum())
         counts = self.team.sum_(torch.tensor([right, known], device=self.device)).tolist()
         return counts[0] / counts[1] if counts[1] else None
-
-
-def _common_scaler(dataset: BagDataset, kind: str, team: Team) -> Scaler:
-    """The scaler of all processes: the first one reads the bags for it."""
-    unread = Scaler(np.zeros(dataset.dim), np.ones(dataset.dim))
-    fitted = fit_scaler(dataset.instances, kind) if team.leads else unread
-    limit = float(team.array_from_first(np.array([fitted.limit]))[0])
-    return Scaler(team.array_from_first(fitted.shift), team.array_from_first(fitted.scale), limit)
 
 
 def _shapes(tensors: dict[str, Tensor]) -> dict[str, torch.Size]:

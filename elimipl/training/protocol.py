@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -77,7 +77,6 @@ def evaluate(
     extractor: nn.Module | None = None,
     workers: int | None = None,
     on_split: Callable[[SplitResult], None] | None = None,
-    done: Mapping[int, SplitResult] | None = None,
     device: str = "auto",
 ) -> ProtocolResult:
     """Train and test on every split, split i with seed `config.seed` + i.
@@ -88,23 +87,19 @@ def evaluate(
 
     `workers` processes (default: as many as there are cores; 1 stays in this process) each take one split at a time on
     one thread, and share the instances; an extractor, and a loss, attention or method that other processes can't import
-    by its name, keep the work in this one. `on_split` hears of each split as it ends. To continue an interrupted
-    protocol, give the splits that are `done` by index; they are not run again. The accuracies don't depend on
+    by its name, keep the work in this one. `on_split` hears of each split as it ends. The accuracies don't depend on
     `workers`.
     """
     fit = fit or config.trainer
     if extractor is not None and fit is not loop.fit:
         raise InputError("Only the network has an extractor to replace.", "Leave out the extractor, or give a Config.")
     began = time.perf_counter()
-    results = dict(done or {})
-    todo = [index for index in range(len(splits)) if index not in results]
-    learn = _Learner(fit, config, device, extractor)
-    for result in _results(dataset, learn, splits, todo, workers):
-        results[result.index] = result
+    results = []
+    for result in _results(dataset, _Learner(fit, config, device, extractor), splits, workers):
+        results.append(result)
         if on_split is not None:
             on_split(result)
-    ordered = tuple(results[index] for index in range(len(splits)))
-    return ProtocolResult(ordered, time.perf_counter() - began)
+    return ProtocolResult(tuple(sorted(results, key=lambda one: one.index)), time.perf_counter() - began)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,18 +142,18 @@ class _Learner:
 
 
 def _results(
-    dataset: BagDataset, learn: _Learner, splits: Sequence[Split], todo: Sequence[int], workers: int | None
+    dataset: BagDataset, learn: _Learner, splits: Sequence[Split], workers: int | None
 ) -> Iterator[SplitResult]:
-    """The results of the splits `todo`, as they come."""
-    count = number_of_workers(workers, len(todo))
+    """The results of the splits, as they come."""
+    count = number_of_workers(workers, len(splits))
     if count == 1 or learn.stays_here:
-        for index in todo:
-            yield learn.run(dataset, splits[index], index)
+        for index, split in enumerate(splits):
+            yield learn.run(dataset, split, index)
         return
     with _shared_file(dataset) as place:
         labelled = dataset.offsets, dataset.candidates, dataset.labels, dataset.label_space
-        shared = place, labelled, learn, (learn.loss, learn.attention), {index: splits[index] for index in todo}
-        for _, result in in_processes(_run_shared_split, todo, count, shared=shared, in_order=False):
+        shared = place, labelled, learn, (learn.loss, learn.attention), splits
+        for _, result in in_processes(_run_shared_split, range(len(splits)), count, shared=shared, in_order=False):
             yield result
 
 
@@ -188,7 +183,7 @@ def _run_shared_split(
     labelled: tuple[np.ndarray, np.ndarray, np.ndarray, LabelSpace],
     learn: _Learner,
     registered: tuple[Loss | None, Attention | None],
-    splits: Mapping[int, Split],
+    splits: Sequence[Split],
     index: int,
 ) -> SplitResult:
     if isinstance(learn.config, Config):

@@ -10,11 +10,10 @@ import torch
 
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.model.beliefs import initial_weights
+from elimipl.model.losses import initial_weights
 from elimipl.model.network import build_network
 from elimipl.model.scaling import fit_scaler
 from elimipl.training.loop import Fitted, fit
-from elimipl.training.reports import EpochReport
 
 
 def stages(
@@ -30,28 +29,18 @@ def stages(
     yield 0, Fitted(network, config, fit_scaler(dataset.instances, config.scaling), weights, ())
     with tempfile.TemporaryDirectory() as folder:
         for epoch in epochs:
-            stopper = _StopAfter(epoch)
-            fitted = fit(
-                dataset,
-                config,
-                held_out=held_out,
-                on_epoch=stopper.hear,
-                should_stop=stopper.reached,
-                checkpoint=Path(folder) / "run.safetensors",
-                resume=True,
-                device="cpu",
-            )
-            yield epoch, fitted
+            yield epoch, _fit_until(epoch, dataset, config, held_out, Path(folder) / "run.safetensors")
 
 
-class _StopAfter:
-    """Ends a run after one epoch."""
-
-    def __init__(self, epoch: int) -> None:
-        self._last, self._now = epoch, 0
-
-    def hear(self, report: EpochReport) -> None:
-        self._now = report.epoch
-
-    def reached(self) -> bool:
-        return self._now >= self._last
+def _fit_until(epoch: int, dataset: BagDataset, config: Config, held_out: BagDataset | None, path: Path) -> Fitted:
+    heard: list[int] = []
+    return fit(
+        dataset,
+        config,
+        held_out=held_out,
+        on_epoch=lambda report: heard.append(report.epoch),
+        should_stop=lambda: heard[-1] >= epoch,
+        checkpoint=path,
+        resume=True,
+        device="cpu",
+    )

@@ -8,23 +8,21 @@ benchmarks/results/training.json, measured by benchmarks/bench_training.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from bag_generators.errors import InputError
 from elimipl.asked_by_name import asked_by
 from elimipl.config import Config
-from elimipl.loss_registry import ASKED, OF_INSTANCES, Loss
+from elimipl.loss_registry import ASKED, Loss
 from elimipl.model.batching import Batch
-from elimipl.model.embedding import Among
+from elimipl.model.embedding import Draws
 from elimipl.model.losses import attention_entropy, attention_entropy_gradient, cli_loss, loss_gradient, loss_values
 from elimipl.model.network import BagOutputs, Network
-from elimipl.training.optimizer import FlatSGD
-from elimipl.training.team import Team
 
 
 class Moment(NamedTuple):
@@ -40,19 +38,59 @@ class Steps(Protocol):
     def epoch(self, seed: int) -> AbstractContextManager[None]:
         """Surrounds the steps of one epoch."""
 
-    def outputs(self, batch: Batch, generator: torch.Generator) -> BagOutputs:
-        """What the network says about the bags of a batch that are read here, while training."""
+    def outputs(self, batch: Batch, generator: Draws) -> BagOutputs:
+        """What the network says about the bags of a batch, while training."""
 
-    def descend(
-        self, out: BagOutputs, energies: Tensor, batch: Batch, candidates: Tensor, weights: Tensor, moment: Moment
-    ) -> None:
-        """Move every parameter downhill; energies, candidates and weights (B, k) of the whole step."""
+    def descend(self, out: BagOutputs, batch: Batch, candidates: Tensor, weights: Tensor, moment: Moment) -> None:
+        """Move every parameter downhill; candidates and weights (B, k)."""
 
     def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
         """The parts of the loss over all bags of the epoch that ends, and their total."""
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that steps have moved so far; the tensors themselves, not copies."""
+
+
+AddUp = Callable[[Sequence[Tensor]], None]
+"""Adds to gradients, in place, what other processes have found."""
+
+
+class FlatSGD:
+    """The SGD of `torch.optim` (momentum, Nesterov, weight decay) and gradient clipping, on one vector.
+
+    The parameters of the network become views of `parameters`, so both always hold the same numbers.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        momentum: float,
+        nesterov: bool,
+        weight_decay: float,
+        clip: float = 0.0,
+        add_up: AddUp | None = None,
+    ) -> None:
+        self._add_up = add_up
+        self.momentum, self.nesterov, self.weight_decay, self.clip = momentum, nesterov, weight_decay, clip
+        self._views = list(network.parameters())
+        self.parameters = torch.cat([view.detach().flatten() for view in self._views])
+        self.velocity = torch.zeros_like(self.parameters)
+        parts = self.parameters.split([view.numel() for view in self._views])
+        for view, part in zip(self._views, parts, strict=True):
+            view.data = part.view_as(view)
+
+    def step(self, outputs: Sequence[Tensor], gradients_of_loss: Sequence[Tensor], lr: float) -> None:
+        """Move every parameter downhill, given the derivatives of the loss by some outputs of the network."""
+        gradients = torch.autograd.grad(outputs, self._views, gradients_of_loss)
+        gradient = torch.cat([part.reshape(-1) for part in gradients])
+        if self._add_up is not None:
+            self._add_up([gradient])
+        if self.clip > 0:
+            gradient.mul_((self.clip / gradient.norm()).clamp_(max=1))
+        gradient.add_(self.parameters, alpha=self.weight_decay)
+        self.velocity.mul_(self.momentum).add_(gradient)
+        direction = gradient.add_(self.velocity, alpha=self.momentum) if self.nesterov else self.velocity
+        self.parameters.sub_(direction, alpha=lr)
 
 
 class FastSteps:
@@ -62,33 +100,29 @@ class FastSteps:
     before.
     """
 
-    def __init__(self, network: Network, config: Config, team: Team, loss: Loss | None = None) -> None:
-        self._network, self._config, self._team, self._loss = network, config, team, loss
+    def __init__(self, network: Network, config: Config, loss: Loss | None = None, add_up: AddUp | None = None) -> None:
+        self._network, self._config, self._loss = network, config, loss
         self._mean = _Mean()
-        self._optimizer = FlatSGD(network, config.momentum, config.nesterov, config.weight_decay, config.clip)
+        self._optimizer = FlatSGD(network, config.momentum, config.nesterov, config.weight_decay, config.clip, add_up)
 
     def epoch(self, seed: int) -> AbstractContextManager[None]:
         """Nothing here depends on more than the generator of the epoch."""
         self._mean = _Mean()
         return nullcontext()
 
-    def outputs(self, batch: Batch, generator: torch.Generator) -> BagOutputs:
+    def outputs(self, batch: Batch, generator: Draws) -> BagOutputs:
         """The fused forward pass."""
-        out: BagOutputs = self._network(batch.x, batch.bag_of, batch.bags_here, generator, _place(batch))
+        out: BagOutputs = self._network(batch.x, batch.bag_of, batch.bags, generator)
         return out
 
-    def descend(
-        self, out: BagOutputs, energies: Tensor, batch: Batch, candidates: Tensor, weights: Tensor, moment: Moment
-    ) -> None:
+    def descend(self, out: BagOutputs, batch: Batch, candidates: Tensor, weights: Tensor, moment: Moment) -> None:
         """One step from the derivatives by energies and scores."""
-        outputs = [out.energies]
-        gradients = [self._slope(energies, candidates, weights)[batch.here]]
+        outputs, gradients = [out.energies], [self._slope(out.energies.detach(), candidates, weights)]
         if self._config.attention_entropy > 0:
             outputs.append(out.scores)
             slope = attention_entropy_gradient(out.scores.detach(), len(candidates))
             gradients.append(slope * self._config.attention_entropy)
-        lr = self._config.learning_rate(moment.epoch)
-        self._optimizer.step(outputs, gradients, lr, None if self._team.alone else self._team.sum_)
+        self._optimizer.step(outputs, gradients, self._config.learning_rate(moment.epoch))
 
     def _slope(self, energies: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
         """Derivative of the loss by the energies, (B, k)."""
@@ -113,19 +147,12 @@ class FastSteps:
 class PlainSteps:
     """Any loss on any extractor: autograd and `torch.optim.SGD`; eq. 9 where no `loss` is given.
 
-    DEMIPL's attention entropy is added to any loss if the settings give it a weight. A loss sees all bags of a step,
-    also those that other processes read. Layers of others see those read here: what they draw, or average over a
-    step, depends on the number of processes.
+    DEMIPL's attention entropy is added to any loss if the settings give it a weight.
     """
 
-    def __init__(self, network: Network, config: Config, team: Team, loss: Loss | None = None) -> None:
-        self._network, self._config, self._team, self._loss = network, config, team, loss
+    def __init__(self, network: Network, config: Config, loss: Loss | None = None, add_up: AddUp | None = None) -> None:
+        self._network, self._config, self._loss, self._add_up = network, config, loss, add_up
         self._asked = () if loss is None else asked_by(loss, 3, ASKED)
-        if not team.alone and (unknown := [name for name in self._asked if name in OF_INSTANCES]):
-            raise InputError(
-                f"The loss asks for {unknown[0]}, which processes that share a step know in parts only.",
-                "Train with one process.",
-            )
         self._moved = {name: value for name, value in network.named_parameters() if value.requires_grad}
         self._optimizer = torch.optim.SGD(
             self._moved.values(), config.lr, config.momentum, weight_decay=config.weight_decay, nesterov=config.nesterov
@@ -145,32 +172,26 @@ class PlainSteps:
             torch.manual_seed(seed)
             yield
 
-    def outputs(self, batch: Batch, generator: torch.Generator) -> BagOutputs:
+    def outputs(self, batch: Batch, generator: Draws) -> BagOutputs:
         """The equations as printed."""
         with torch.autocast(batch.x.device.type, torch.bfloat16, enabled=self._config.amp):
-            return self._network.as_printed(batch.x, batch.bag_of, batch.bags_here, generator, _place(batch))
+            return self._network.as_printed(batch.x, batch.bag_of, batch.bags, generator)
 
-    def descend(
-        self, out: BagOutputs, energies: Tensor, batch: Batch, candidates: Tensor, weights: Tensor, moment: Moment
-    ) -> None:
+    def descend(self, out: BagOutputs, batch: Batch, candidates: Tensor, weights: Tensor, moment: Moment) -> None:
         """One step of `torch.optim.SGD`."""
         constant = weights.clone()  # the loop goes on moving its own
-        if self._team.alone:
-            energies = out.energies
-        else:
-            energies = energies.clone()
-            energies[batch.here] = out.energies  # the others' are constants: each process brings the slope of its own
         if self._loss is None:
-            value = cli_loss(energies, candidates, constant, self._config)
+            value = cli_loss(out.energies, candidates, constant, self._config)
         else:
-            value = _scalar(self._loss(energies, candidates, constant, **self._given(out, batch, moment)))
+            value = _scalar(self._loss(out.energies, candidates, constant, **self._given(out, batch, moment)))
             self._mean.add(value, len(candidates))
         if self._config.attention_entropy > 0:
             value = value + self._config.attention_entropy * attention_entropy(out.scores, len(candidates))
         self._optimizer.param_groups[0]["lr"] = self._config.learning_rate(moment.epoch)
         self._optimizer.zero_grad()
         value.backward()
-        self._sum_gradients()
+        if self._add_up is not None:
+            self._add_up([one.grad for one in self._moved.values() if one.grad is not None])
         if self._config.clip > 0:
             torch.nn.utils.clip_grad_norm_(self._moved.values(), self._config.clip)
         self._optimizer.step()
@@ -187,15 +208,6 @@ class PlainSteps:
             "config": self._config,
         }
         return {name: offered[name] for name in self._asked}
-
-    def _sum_gradients(self) -> None:
-        """Add up what the processes found, in one message."""
-        if self._team.alone:
-            return
-        found = [parameter.grad for parameter in self._moved.values() if parameter.grad is not None]
-        summed = self._team.sum_(torch.cat([gradient.flatten() for gradient in found]))
-        for gradient, part in zip(found, summed.split([gradient.numel() for gradient in found]), strict=True):
-            gradient.copy_(part.view_as(gradient))
 
     def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
         """The parts of eq. 9; of another loss the mean over the epoch's bags, with the attention entropy if in use."""
@@ -232,12 +244,6 @@ class _Mean:
             return {"total": total}
         attention = float(attention_entropy(scores, bags))
         return {"attention": attention, "total": total + share * attention}
-
-
-def _place(batch: Batch) -> Among | None:
-    """Where the instances read here stand in the step; None where they are all of it."""
-    total = batch.rows.stop - batch.rows.start
-    return None if len(batch.x) == total else Among(batch.rows_here.start, total)
 
 
 def _scalar(value: object) -> Tensor:

@@ -1,25 +1,46 @@
 """Several processes that train one model: started by torchrun, gloo between CPUs, NCCL between GPUs.
 
-Every step's bags are divided between the processes. Each knows the energies of all of them, so that losses,
-disambiguation weights and reports are those of the whole step; only gradients are summed. One process alone passes
-through every function here untouched.
+`SharedBags` reads a part of every step's bags, and `SharedSteps` makes the outputs of the whole step of what each
+process found, so that the loop sees whole steps: losses, disambiguation weights and reports are those of one process.
+Only gradients are summed.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, distributed
 
 from bag_generators.errors import InputError
-from elimipl.model.batching import Part
+from elimipl.asked_by_name import asked_by
+from elimipl.config import Config
+from elimipl.dataset import BagDataset
+from elimipl.loss_registry import OF_INSTANCES, Loss
+from elimipl.model.batching import Bags, Batch, even_ends
+from elimipl.model.embedding import SomeRows
+from elimipl.model.network import BagOutputs
+from elimipl.model.scaling import Scaler, fit_scaler
 from elimipl.training.reports import EpochReport
+from elimipl.training.steps import Moment, Steps
+
+
+class Part(NamedTuple):
+    """One of several processes that share the bags of every step: the `rank`-th of `size`."""
+
+    rank: int = 0
+    size: int = 1
+
+    def of(self, count: int) -> slice:
+        """Which of `count` bags are read by this process."""
+        return slice(self.rank * count // self.size, (self.rank + 1) * count // self.size)
 
 
 def started_by_torchrun() -> bool:
@@ -61,9 +82,88 @@ def joined(device: str) -> Iterator[tuple[Part, str]]:
         distributed.destroy_process_group()
 
 
+class SharedBatch(NamedTuple):
+    """The bags of a step that are read here, and where they stand in it."""
+
+    own: Batch
+    members: slice  # which bags of the epoch the whole step has
+    here: slice  # the bags read here, counted within the step
+    rows_here: slice  # their instances, counted within the step
+    rows: int  # instances of the whole step
+
+
+class SharedBags(NamedTuple):
+    """Bags of which this process reads its part of every step."""
+
+    bags: Bags
+    part: Part
+
+    def batches(self, size: int, order: Tensor) -> Iterator[SharedBatch]:
+        """At most `size` bags each, as one process would have them."""
+        steps = [slice(*ends) for ends in pairwise(even_ends(len(order), size))]
+        here = [self.part.of(step.stop - step.start) for step in steps]
+        own = [slice(step.start + mine.start, step.start + mine.stop) for step, mine in zip(steps, here, strict=True)]
+        rows = [0, *self.bags.sizes[order].cumsum(0).tolist()]
+        ends = np.cumsum([0, *(mine.stop - mine.start for mine in own)]).tolist()
+        batches = self.bags.cut(ends, torch.cat([order[mine] for mine in own]))
+        for batch, step, inside, mine in zip(batches, steps, here, own, strict=True):
+            begin = rows[step.start]
+            rows_here = slice(rows[mine.start] - begin, rows[mine.stop] - begin)
+            yield SharedBatch(batch, step, inside, rows_here, rows[step.stop] - begin)
+
+
+class SharedSteps:
+    """Steps whose outputs are those of all processes, while each goes back through its own bags only.
+
+    A loss sees all bags of a step. Layers of others see those read here: what they draw, or average over a step,
+    depends on the number of processes.
+    """
+
+    def __init__(self, steps: Steps, config: Config, loss: Loss | None) -> None:
+        if loss is not None and (unknown := asked_by(loss, 3, OF_INSTANCES)):
+            raise InputError(
+                f"The loss asks for {unknown[0]}, which processes that share a step know in parts only.",
+                "Train with one process.",
+            )
+        self._steps, self._config = steps, config
+        self.losses, self.tensors = steps.losses, steps.tensors
+
+    def epoch(self, seed: int) -> AbstractContextManager[None]:
+        """As the steps have it."""
+        return self._steps.epoch(seed)
+
+    def outputs(self, batch: SharedBatch, generator: torch.Generator) -> BagOutputs:
+        """Energies of all bags; scores of all instances where the loss needs them, of those read here elsewhere."""
+        out = self._steps.outputs(batch.own, SomeRows(generator, batch.rows_here.start, batch.rows))
+        energies = _Whole.apply(out.energies, batch.here, batch.members.stop - batch.members.start)
+        if self._config.attention_entropy == 0:
+            return out._replace(energies=energies)
+        return out._replace(energies=energies, scores=_Whole.apply(out.scores, batch.rows_here, batch.rows))
+
+    def descend(self, out: BagOutputs, batch: SharedBatch, candidates: Tensor, weights: Tensor, moment: Moment) -> None:
+        """As the steps have it."""
+        self._steps.descend(out, batch.own, candidates, weights, moment)
+
+
+class _Whole(torch.autograd.Function):
+    """`count` rows of which this process has those at `here`, and others the rest."""
+
+    @staticmethod
+    def forward(ctx: Any, mine: Tensor, here: slice, count: int) -> Tensor:
+        ctx.here = here
+        rows = mine.new_zeros((count, *mine.shape[1:]))
+        rows[here] = mine
+        distributed.all_reduce(rows)
+        return rows
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+        return slope[ctx.here], None, None
+
+
 @dataclass(frozen=True)
 class Team:
-    """The processes of this training, seen from one of them."""
+    """The processes of this training, seen from one of them; one process alone passes through everything untouched."""
 
     part: Part
     device: torch.device
@@ -91,39 +191,46 @@ class Team:
             distributed.all_reduce(values)
         return values
 
-    def whole(self, mine: Tensor, here: slice, count: int) -> Tensor:
-        """`count` rows of which this process has those at `here`, and others the rest."""
+    def add_up(self, values: Sequence[Tensor]) -> None:
+        """The sum of each over all processes, in place and in one message."""
+        summed = self.sum_(torch.cat([value.flatten() for value in values]))
+        for value, part in zip(values, summed.split([value.numel() for value in values]), strict=True):
+            value.copy_(part.view_as(value))
+
+    def share(self, dataset: BagDataset | None) -> BagDataset | None:
+        """The bags that this process predicts, if there are any."""
+        if dataset is None or self.alone:
+            return dataset
+        own = np.arange(len(dataset))[self.part.of(len(dataset))]
+        return dataset.subset(own) if len(own) else None
+
+    def scaler(self, dataset: BagDataset, kind: str) -> Scaler:
+        """The scaler of all processes: the first one reads the bags for it."""
         if self.alone:
-            return mine
-        rows = mine.new_zeros((count, *mine.shape[1:]))
-        rows[here] = mine
-        return self.sum_(rows)
+            return fit_scaler(dataset.instances, kind)
+        unread = Scaler(np.zeros(dataset.dim), np.ones(dataset.dim))
+        fitted = fit_scaler(dataset.instances, kind) if self.leads else unread
+        values = self._array_from_first(np.concatenate([fitted.shift, fitted.scale, [fitted.limit]]))
+        return Scaler(values[: dataset.dim], values[dataset.dim : -1], float(values[-1]))
 
-    def from_first(self, values: Sequence[Tensor]) -> None:
-        """Make tensors those of the first process, in place."""
-        if not self.alone:
-            for value in values:
-                distributed.broadcast(value, 0)
-
-    def array_from_first(self, array: np.ndarray) -> np.ndarray:
-        """An array of a known shape, as the first process has it."""
-        if self.alone:
-            return array
-        value = torch.tensor(array, device=self.device)
-        self.from_first([value])
-        return value.cpu().numpy()
-
-    def history_from_first(self, history: Sequence[EpochReport]) -> list[EpochReport]:
-        """The epochs so far, as the first process knows them."""
+    def from_first(self, tensors: Sequence[Tensor], history: Sequence[EpochReport]) -> list[EpochReport]:
+        """Make tensors those of the first process, in place; gives the epochs so far, as it knows them."""
         if self.alone:
             return list(history)
+        for value in tensors:
+            distributed.broadcast(value, 0)
         text = json.dumps([asdict(report) for report in history]).encode()
-        length = int(self.array_from_first(np.array([len(text)]))[0])
-        content = np.zeros(length, np.uint8)
-        if self.leads:
-            content[:] = np.frombuffer(text, np.uint8)
-        return [EpochReport(**values) for values in json.loads(self.array_from_first(content).tobytes())]
+        length = int(self._array_from_first(np.array([len(text)]))[0])
+        content = np.frombuffer(text, np.uint8).copy() if self.leads else np.zeros(length, np.uint8)
+        return [EpochReport(**values) for values in json.loads(self._array_from_first(content).tobytes())]
 
-    def any(self, wish: bool) -> bool:
-        """Whether one of the processes wishes it: all must stop after the same epoch."""
-        return wish if self.alone else bool(self.sum_(torch.tensor([float(wish)], device=self.device)) > 0)
+    def any_asks(self, should_stop: Callable[[], bool] | None) -> bool:
+        """Whether one of the processes is asked to stop: all must stop after the same epoch."""
+        asked = should_stop is not None and should_stop()
+        return asked if self.alone else bool(self.sum_(torch.tensor([float(asked)], device=self.device)) > 0)
+
+    def _array_from_first(self, array: np.ndarray) -> np.ndarray:
+        """An array of a known shape, as the first process has it."""
+        value = torch.tensor(array, device=self.device)
+        distributed.broadcast(value, 0)
+        return value.cpu().numpy()

@@ -104,25 +104,7 @@ def read_trajectories(path: Path) -> Trajectories:
     except (InputError, ForeignFileError):
         raise InputError(f"{called} is missing or damaged.", _REPAIR) from None
     about = validated(About, values, called, _REPAIR)
-    methods, bags, classes = len(about.methods), len(about.bag_names), len(about.label_space)
-    shaped = {
-        "candidates": (bags, classes),
-        "probabilities": (methods, -1, bags, classes),
-        "labels": (bags,),
-        "all_labels": (about.training_bags,),
-        "all_candidates": (about.training_bags, classes),
-        "all_probabilities": (methods, about.training_bags, classes),
-    }
-    if arrays.keys() != set(_ARRAYS) or any(not _has_shape(arrays[name], shape) for name, shape in shaped.items()):
-        raise InputError(f"{called} is damaged: its tables are not of its methods, bags and classes.", _REPAIR)
     return Trajectories(about=about, **arrays)
-
-
-def _has_shape(array: np.ndarray, shape: tuple[int, ...]) -> bool:
-    """Whether an array has this shape; -1 stands for any length."""
-    return array.ndim == len(shape) and all(
-        wanted in (-1, found) for wanted, found in zip(shape, array.shape, strict=True)
-    )
 
 
 def recordings(folder: Path = TRAJECTORIES_FOLDER) -> dict[str, Path]:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from elimipl.methods import METHODS
-from elimipl.methods.agopmipl import _Run, class_centres, fit
+from elimipl.methods.agopmipl import AgopRun, class_centres
 from tests.elimipl import literal
 from tests.elimipl.toy_bags import toy_bags
 
@@ -68,7 +68,7 @@ def test_a_step_in_the_second_round_equals_the_loops(combine, monkeypatch):
     monkeypatch.setattr("elimipl.methods.agopmipl.SCORE_WIDTH", 3)
     data = toy_bags(m=5, k=3, d=2)
     config = METHODS["AGOPMIPL"].config(**TINY, combine=combine, epochs=8, rounds=2, momentum=0.0)
-    run = _Run(data, config)
+    run = AgopRun(data, config)
     run.epoch(1)
     run.network.look_along()
     W = run.network.classifier.weight.detach().numpy()
@@ -95,7 +95,7 @@ def test_a_step_in_the_second_round_equals_the_loops(combine, monkeypatch):
 
 def test_prediction_equals_the_loops():
     data = toy_bags(m=6, k=3, d=2)
-    fitted = fit(data, METHODS["AGOPMIPL"].config(**TINY, epochs=4, rounds=2), device="cpu")
+    fitted = METHODS["AGOPMIPL"].fit(data, METHODS["AGOPMIPL"].config(**TINY, epochs=4, rounds=2), device="cpu")
     p, attention = literal_outputs(fitted, data)
     found = fitted.predict(data)
     np.testing.assert_allclose(found.probabilities, p, atol=1e-9)
@@ -107,7 +107,7 @@ def test_a_round_keeps_w_at_first_and_starts_from_the_last_one_s():
     assert [config.rho(step) for step in (1, 20, 60, 100)] == [1, 1, pytest.approx(0.5), 0]
     assert [config.learning_rate(step) for step in (1, 10, 11)] == [pytest.approx(0.0005), 0.005, 0.005]
     data = toy_bags(m=10)
-    run = _Run(data, METHODS["AGOPMIPL"].config(**TINY, epochs=4, rounds=2))
+    run = AgopRun(data, METHODS["AGOPMIPL"].config(**TINY, epochs=4, rounds=2))
     for epoch in (1, 2):
         run.epoch(epoch)
     w = run.weights.clone()

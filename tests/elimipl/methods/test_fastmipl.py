@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from elimipl.methods import METHODS
-from elimipl.methods.fastmipl import _Run, bag_scores, fit, statistics
+from elimipl.methods.fastmipl import FastMiplRun, bag_scores, statistics
 from tests.elimipl import literal
 from tests.elimipl.methods.separable_bags import separable_bags
 from tests.elimipl.toy_bags import toy_bags
@@ -49,7 +49,7 @@ def literal_divergence(model):
 
 
 def run_of(data, **changes):
-    return _Run(data, METHODS["FastMIPL"].config(**{**TINY, **changes}))
+    return FastMiplRun(data, METHODS["FastMIPL"].config(**{**TINY, **changes}))
 
 
 def bags_of(run, data):
@@ -109,7 +109,7 @@ def test_the_start_is_a_regression_on_the_features_that_are_trained():
 
 def test_prediction_is_softmax_of_u_with_the_training_bags_statistics():
     data, test = toy_bags(m=12, k=3, d=2), toy_bags(m=5, k=3, d=2, seed=3)
-    fitted = fit(data, METHODS["FastMIPL"].config(**{**TINY, "dropout": 0.5}), device="cpu")
+    fitted = METHODS["FastMIPL"].fit(data, METHODS["FastMIPL"].config(**{**TINY, "dropout": 0.5}), device="cpu")
     scaled = torch.from_numpy(fitted.scaler.transform(np.concatenate([data.instances, test.instances])))
     h = fitted.model.embed(scaled, None).tolist()
     ends = np.cumsum([*data.sizes, *test.sizes])
@@ -129,7 +129,7 @@ def test_the_published_way_knows_nothing_of_a_bag_alone_and_drops_at_prediction(
     data = separable_bags(40)
     config = METHODS["FastMIPL-published"].config(hidden=16, width=8, epochs=20, samples=4, lr=0.01)
     assert config.published
-    fitted = fit(data, config, device="cpu")
+    fitted = METHODS["FastMIPL-published"].fit(data, config, device="cpu")
     alone = fitted.predict(data.subset(np.array([0]))).probabilities
     np.testing.assert_allclose(alone, 0.25, atol=1e-6)
     whole = replace(fitted, config=config.replace(published=False))

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from bag_generators.errors import InputError
-from elimipl.methods import METHODS, memory, miplgp
+from elimipl.methods import METHODS, learner, miplgp
 from elimipl.methods.gp_kernel import Prior, backward, median_distance
 from elimipl.methods.gp_posterior import Posterior
-from elimipl.methods.gp_targets import (
+from elimipl.methods.miplgp import (
     augmented_candidates,
     disambiguated_concentrations,
     initial_concentrations,
@@ -198,9 +198,11 @@ def test_inducing_points_learn_the_separable_bags_too():
 def test_little_memory_means_inducing_points_and_none_a_sentence(monkeypatch):
     bags = separable_bags(30)
     config = METHOD.config(epochs=2, inducing=10, samples=8, kernel_instances=20)
-    monkeypatch.setattr(miplgp, "usable_bytes", lambda: 4_000_000)
+    for module in (learner, miplgp):
+        monkeypatch.setattr(module, "usable_bytes", lambda: 4_000_000)
     assert "too many for the free memory" in METHOD.fit(bags, config, device="cpu").notes[0]
-    monkeypatch.setattr(miplgp, "usable_bytes", lambda: 100_000)
+    for module in (learner, miplgp):
+        monkeypatch.setattr(module, "usable_bytes", lambda: 100_000)
     with pytest.raises(InputError, match=r"10 inducing points for 5 Gaussian processes need .* Choose fewer inducing"):
         METHOD.fit(bags, config, device="cpu")
     with pytest.raises(InputError, match=r"Fitting the kernel on 60 instances needs .* Choose fewer instances"):
@@ -208,11 +210,11 @@ def test_little_memory_means_inducing_points_and_none_a_sentence(monkeypatch):
 
 
 def test_a_container_s_limit_counts(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
-    unlimited = memory.usable_bytes()
+    monkeypatch.setattr(learner, "_CGROUP", tmp_path)
+    unlimited = learner.usable_bytes()
     assert unlimited > 0
     (tmp_path / "memory.max").write_text("1000000\n")
     (tmp_path / "memory.current").write_text("400000\n")
-    assert memory.usable_bytes() == 360_000
+    assert learner.usable_bytes() == 360_000
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory.usable_bytes() > 360_000
+    assert learner.usable_bytes() > 360_000

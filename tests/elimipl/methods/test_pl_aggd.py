@@ -10,12 +10,20 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bag_generators.errors import InputError
-from elimipl.methods import METHODS, pl_aggd
+from elimipl.methods import METHODS, learner
 from elimipl.methods.bag_features import BagScaler
-from elimipl.methods.kernel_ridge import KernelRidge, squared_distances
-from elimipl.methods.neighbours import graph, local_gram, nearest, reconstruction_weights
-from elimipl.methods.pl_aggd import mean_distance, spread, unit_rows
-from elimipl.methods.simplex import project_on_simplex
+from elimipl.methods.pl_aggd import (
+    KernelRidge,
+    graph,
+    local_gram,
+    mean_distance,
+    nearest,
+    project_on_simplex,
+    reconstruction_weights,
+    spread,
+    squared_distances,
+    unit_rows,
+)
 from tests.elimipl.methods.separable_bags import mixed_candidates
 
 
@@ -41,12 +49,11 @@ def test_projection_is_the_nearest_distribution(values, allowed):
 
 def test_neighbours_are_the_nearest_others():
     points = np.random.default_rng(0).normal(size=(30, 3))
-    squared = squared_distances(torch.tensor(points), torch.tensor(points)).numpy()
-    for j, found in enumerate(nearest(squared, 5)):
+    for j, found in enumerate(nearest(points, 5)):
         distances = [(np.sum((points[j] - points[i]) ** 2), i) for i in range(30) if i != j]
         assert list(found) == sorted(i for _, i in sorted(distances)[:5])
-    assert nearest(squared[:3, :3], 5).tolist() == [[1, 2], [0, 2], [0, 1]]
-    assert nearest(squared[:1, :1], 5).shape == (1, 0)
+    assert nearest(points[:3], 5).tolist() == [[1, 2], [0, 2], [0, 1]]
+    assert nearest(points[:1], 5).shape == (1, 0)
 
 
 def literal_weights(grams):
@@ -99,8 +106,7 @@ def problem(m=9, k=4, d=8, count=4, seed=1):
     S = rng.random((m, k)) < 0.5
     S[np.arange(m), rng.integers(0, k, m)] = True
     S[0], S[1] = np.arange(k) == 2, np.arange(k) != 2
-    neighbours = nearest(squared_distances(torch.tensor(points), torch.tensor(points)).numpy(), count)
-    return points, S, neighbours
+    return points, S, nearest(points, count)
 
 
 def test_reconstruction_weights_are_the_best_mixture():
@@ -167,6 +173,6 @@ def test_the_width_of_the_kernel_is_the_mean_distance():
 
 
 def test_too_many_bags_for_the_memory_get_a_sentence(monkeypatch):
-    monkeypatch.setattr(pl_aggd, "usable_bytes", lambda: 1000)
+    monkeypatch.setattr(learner, "usable_bytes", lambda: 1000)
     with pytest.raises(InputError, match=r"PL-AGGD on 24 bags needs .* GB of memory, but only"):
         METHODS["PL-AGGD-Mean"].fit(mixed_candidates(), METHODS["PL-AGGD-Mean"].config(), device="cpu")

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from elimipl.methods import METHODS
-from elimipl.methods.promipl import _EDGE, Nets, _logistic, _Run, fit, promipl_loss
+from elimipl.methods.promipl import _EDGE, Nets, ProMiplRun, _logistic, promipl_loss
 from tests.elimipl import literal
 from tests.elimipl.toy_bags import toy_bags
 
@@ -39,7 +39,7 @@ def literal_guess(nets, z, w, noise):
 
 def literal_bags(run, data, epoch):
     """p, attention and z of every bag."""
-    P = {name: value.tolist() for name, value in run.nets.network.named_parameters()}
+    P = {name: value.tolist() for name, value in run.network.network.named_parameters()}
     found = []
     for i in range(len(data)):
         H = [literal.embed(P, x) for x in run.scaler.transform(data.bag(i)).tolist()]
@@ -64,7 +64,7 @@ def literal_loss(p, q, made, w):
 
 def test_an_epoch_of_one_step_equals_the_loops():
     data = toy_bags(m=5, k=3, d=2)
-    run = _Run(data, METHODS["ProMIPL"].config(**TINY, **WEIGHTS))
+    run = ProMiplRun(data, METHODS["ProMIPL"].config(**TINY, **WEIGHTS))
     seen = literal_bags(run, data, epoch=2)
     p, w = [one for one, _, _ in seen], run.weights.clone()
     draws = torch.Generator().manual_seed(0)
@@ -73,12 +73,13 @@ def test_an_epoch_of_one_step_equals_the_loops():
     noise = torch.empty(5, 3, dtype=torch.float64)
     noise[order] = _logistic(w[order], draws)
     guesses = [
-        literal_guess(run.nets, z, w_i, n) for (_, _, z), w_i, n in zip(seen, w.tolist(), noise.tolist(), strict=True)
+        literal_guess(run.network, z, w_i, n)
+        for (_, _, z), w_i, n in zip(seen, w.tolist(), noise.tolist(), strict=True)
     ]
     q, made = [one for one, _ in guesses], [one for _, one in guesses]
     expected = literal_loss(p, q, made, w.tolist())
 
-    bias = run.nets.generator[-1].bias
+    bias = run.network.generator[-1].bias
     before, found = bias.detach().clone(), []
     for c in range(3):  # the slope by the last bias of the generator, by central differences
         values = []
@@ -116,9 +117,9 @@ def test_the_classifier_learns_from_q_but_does_not_move_it():
 def test_prediction_equals_the_loops_at_the_last_temperature():
     data = toy_bags(m=6, k=3, d=2)
     config = METHODS["ProMIPL"].config(**TINY, **WEIGHTS)
-    fitted = fit(data, config, device="cpu")
-    run = _Run(data, config)
-    run.nets.network = fitted.network
+    fitted = METHODS["ProMIPL"].fit(data, config, device="cpu")
+    run = ProMiplRun(data, config)
+    run.network.network = fitted.network
     seen = literal_bags(run, data, epoch=4)
     predictions = fitted.predict(data)
     np.testing.assert_allclose(predictions.probabilities, [p for p, _, _ in seen], atol=1e-5)

@@ -1,11 +1,11 @@
-"""MIPLMA, CDL, ABMIL and the appendix' variants against literal loops: loss, attention, weights, steps, prediction."""
+"""ELIMIPL, DEMIPL and the methods since against literal loops: loss, attention, weights, steps, prediction."""
 
 import numpy as np
 import pytest
 import torch
 
 from bag_generators.errors import InputError
-from elimipl.config import Config
+from elimipl.config import PRESETS, Config
 from elimipl.loss_registry import OWN, register_loss
 from elimipl.methods import METHODS
 from elimipl.methods.successors import SUMMARIES
@@ -20,16 +20,18 @@ from tests.elimipl.toy_bags import toy_bags
 TINY = {"hidden": 3, "gate_width": 2, "dropout": 0.0, "batch": 5, "lr": 0.1, "dtype": "float64", "epochs": 2}
 
 
-def literal_loss(p, w, S, config):
+def literal_loss(p, w, S, config, scores):
     if config.loss.startswith("cdl"):
         return literal_margins.cdl(p, w, S, config.focus, config.loss.removeprefix("cdl-"))
     if config.loss.startswith("margin"):
         margin = literal_margins.miplma if config.loss == "margin" else literal_margins.miplma_batch
         return margin(p, w, S, config.margin)
     total = literal.mapping_loss(p, w, S)
-    if config.sparsity == "l1":
-        total += config.mu * literal.l1_sparsity(p, S)
-    return total + config.gamma * literal.inhibition_loss(p, S)
+    if config.sparsity != "none":
+        sparse = literal.l1_sparsity if config.sparsity == "l1" else literal.entropy_sparsity
+        total += config.mu * sparse(p, S)
+    total += config.gamma * literal.inhibition_loss(p, S)
+    return total + config.attention_entropy * literal.attention_entropy(scores)
 
 
 def tau(config, epoch):
@@ -80,7 +82,11 @@ def step_by_hand(config, data, epoch_count=2):
             z = [sum(a_j * h[u] for a_j, h in zip(a, H, strict=True)) for u in range(config.hidden)]
             logits = literal.linear(P["classifier.weight"], P["classifier.bias"], z)
             p.append(literal.probabilities(logits, config.head))
-        return p, attention, [np.std(scores, ddof=1) if len(scores) > 1 else 0.0 for _, scores in found]
+        return p, attention, [scores for _, scores in found]
+
+    def loss(vector, epoch, used, deviations):
+        p, _, scores = outputs(vector, epoch, deviations)
+        return literal_loss(p, used, S, config, scores)
 
     def frozen(scores, deviation, now):
         """MIPLMA's attention with a deviation that has no gradient."""
@@ -88,16 +94,15 @@ def step_by_hand(config, data, epoch_count=2):
         return literal.softmax([(s - mean) / (deviation + 1e-8) / config.hidden**0.5 / now for s in scores])
 
     for t in range(1, epoch_count + 1):
-        p, _, deviations = outputs(flat, t)
+        p, _, scores = outputs(flat, t)
+        deviations = [np.std(one, ddof=1) if len(one) > 1 else 0.0 for one in scores]
         moved = literal.updated_weights(w, p, S, literal.rho(t, config.epochs, config.schedule))
         used = moved if config.update == "before_loss" else w
         gradient = np.empty_like(flat)
         for u in range(len(flat)):
             step = np.zeros_like(flat)
             step[u] = 1e-6
-            up, down = (
-                literal_loss(outputs(flat + sign * step, t, deviations)[0], used, S, config) for sign in (1, -1)
-            )
+            up, down = (loss(flat + sign * step, t, used, deviations) for sign in (1, -1))
             gradient[u] = (up - down) / 2e-6
         gradient += config.weight_decay * flat
         velocity = config.momentum * velocity + gradient
@@ -108,11 +113,18 @@ def step_by_hand(config, data, epoch_count=2):
     return flat, w, p, attention
 
 
-@pytest.mark.parametrize("name", SUMMARIES)
+OF_THE_PAPER = [f"{preset} {method}" for preset in PRESETS for method in ("elimipl", "demipl")]
+
+
+@pytest.mark.parametrize("name", [*OF_THE_PAPER, *SUMMARIES])
 def test_two_epochs_equal_the_equations_by_hand(name, monkeypatch):
     monkeypatch.setattr("elimipl.model.network.SCORE_WIDTH", 3)
     data = toy_bags(m=5, k=3, d=2)
-    config = METHODS[name].config(**TINY, focus=2.0, margin=0.7, temperature=0.5, least_temperature=0.46)
+    if name in OF_THE_PAPER:
+        preset, method = name.split()
+        config = Config.preset(preset, method=method, **TINY)
+    else:
+        config = METHODS[name].config(**TINY, focus=2.0, margin=0.7, temperature=0.5, least_temperature=0.46)
     fitted = fit(data, config, device="cpu")
     flat, w, p, attention = step_by_hand(config, data)
     found = torch.cat([value.detach().flatten() for value in fitted.network.parameters()])
@@ -138,7 +150,7 @@ def test_losses_equal_the_loops_whatever_the_candidates(name):
     value = MARGIN_LOSSES[name](leaf, torch.tensor(candidates, dtype=torch.bool), torch.tensor(w), config)
     p = [literal.softmax(row) for row in energies.tolist()]
     S = [set(np.flatnonzero(row).tolist()) for row in candidates]
-    assert value.item() == pytest.approx(literal_loss(p, w.tolist(), S, config), rel=1e-9)
+    assert value.item() == pytest.approx(literal_loss(p, w.tolist(), S, config, []), rel=1e-9)
     value.backward()
     assert bool(torch.isfinite(leaf.grad).all())
 

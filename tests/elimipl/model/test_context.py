@@ -3,8 +3,7 @@
 import torch
 
 from elimipl.config import Config
-from elimipl.model.context import with_context
-from elimipl.model.network import build_network
+from elimipl.model.network import build_network, with_context
 
 BAG_OF = torch.tensor([0, 0, 0, 1, 2, 2])
 

@@ -7,17 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elimipl.config import Config
-from elimipl.model.beliefs import initial_weights, move_weights
 from elimipl.model.losses import (
     attention_entropy,
     attention_entropy_gradient,
     candidate_distribution,
     entropy_sparsity,
     inhibition_loss,
+    initial_weights,
     l1_sparsity,
     loss_gradient,
     loss_values,
     mapping_loss,
+    move_weights,
 )
 from tests.elimipl import literal
 

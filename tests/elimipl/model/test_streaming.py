@@ -1,20 +1,17 @@
 """Bags on disk come in the same batches, with the same numbers, as bags in memory."""
 
-import copy
-
 import numpy as np
 import pytest
 import torch
 
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.model import streaming
-from elimipl.model.batching import PackedBags, Part
+from elimipl.model import batching
+from elimipl.model.batching import PackedBags, StreamedBags
 from elimipl.model.scaling import fit_scaler
-from elimipl.model.streaming import StreamedBags
-from elimipl.training import protocol
 from elimipl.training.loop import fit
-from elimipl.training.splits import stratified_splits
+from elimipl.training.protocol import evaluate, stratified_splits
+from elimipl.training.team import Part, SharedBags
 from tests.elimipl.toy_bags import toy_bags
 
 CPU = torch.device("cpu")
@@ -30,23 +27,28 @@ def both(tmp_path):
     return in_memory, on_disk
 
 
-@pytest.mark.parametrize("part", [Part(), Part(0, 2), Part(2, 3)])
 @pytest.mark.parametrize("at_once", [1, 40, 10**6])
-@pytest.mark.parametrize("ordered", [False, True])
-def test_batches_are_those_of_packed_bags(both, part, at_once, ordered, monkeypatch):
-    monkeypatch.setattr(streaming, "_NUMBERS_AT_ONCE", at_once)
+def test_batches_are_those_of_packed_bags(both, at_once, monkeypatch):
+    monkeypatch.setattr(batching, "_NUMBERS_AT_ONCE", at_once)
     in_memory, on_disk = both
     scaler, sizes = fit_scaler(in_memory.instances, "zscore"), torch.from_numpy(in_memory.sizes)
-    order = torch.randperm(len(sizes), generator=torch.Generator().manual_seed(3)) if ordered else None
+    order = torch.randperm(len(sizes), generator=torch.Generator().manual_seed(3))
     packed = PackedBags.pack(scaler.transform(in_memory.instances), in_memory.sizes, torch.float32, CPU)
-    wanted = list(packed.batches(4, order, part))
     for table in (on_disk.instances, in_memory.instances):
-        found = list(StreamedBags(table, sizes, scaler, torch.float32, CPU).batches(4, order, part))
-        assert len(found) == len(wanted)
-        for one, other in zip(found, wanted, strict=True):
-            assert torch.equal(one.x, other.x)
-            assert torch.equal(one.bag_of, other.bag_of)
-            assert one[2:] == other[2:]
+        streamed = StreamedBags(sizes, torch.float32, CPU, table, scaler)
+        for given in (None, order):
+            assert_same(streamed.batches(4, given), packed.batches(4, given))
+        for size, part in ((4, Part(0, 2)), (4, Part(2, 3)), (1, Part(0, 2))):
+            one, other = (list(SharedBags(bags, part).batches(size, order)) for bags in (streamed, packed))
+            assert_same([batch.own for batch in one], [batch.own for batch in other])
+            assert [batch[1:] for batch in one] == [batch[1:] for batch in other]
+
+
+def assert_same(found, wanted):
+    for one, other in zip(found, wanted, strict=True):
+        assert torch.equal(one.x, other.x)
+        assert torch.equal(one.bag_of, other.bag_of)
+        assert one.members == other.members
 
 
 @pytest.mark.parametrize("kind", ["zscore", "robust", "global"])
@@ -70,16 +72,8 @@ def test_the_model_is_that_of_bags_in_memory(both, monkeypatch):
     np.testing.assert_array_equal(one.predict(in_memory).probabilities, other.predict(on_disk).probabilities)
 
 
-def test_splits_of_bags_on_disk_are_sent_to_other_processes_as_paths(both):
-    in_memory, on_disk = both
+def test_splits_of_bags_on_disk_are_evaluated_by_other_processes(both):
     config = Config.preset("default", hidden=8, epochs=1, batch=8)
-    splits = stratified_splits(in_memory.labels, 1)
-    labelled = in_memory.offsets, in_memory.candidates, in_memory.labels, in_memory.label_space
-    with protocol._shared_file(on_disk) as place:
-        opened_again = copy.copy(place)  # as another process makes it: of paths
-    chosen = dict(enumerate(splits))
-    elsewhere = protocol._run_shared_split(
-        opened_again, labelled, protocol._Learner(fit, config, "cpu"), (None, None), chosen, 0
-    )
-    here = protocol.evaluate(in_memory, config, splits, workers=1, device="cpu")
-    assert here.accuracies == (elsewhere.accuracy,)
+    splits = stratified_splits(both[0].labels, 2)
+    here, there = (evaluate(data, config, splits, workers=2, device="cpu") for data in both)
+    assert here.accuracies == there.accuracies

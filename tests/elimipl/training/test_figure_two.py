@@ -1,4 +1,4 @@
-"""Figure 2's statements, measured: by hand on small tables, and on the recordings that ship."""
+"""Figure 2's statements, measured by hand on small tables."""
 
 from types import SimpleNamespace
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from elimipl.training.figure_two import figure_two, four_probabilities, median_bag
-from elimipl.training.trajectories import read_trajectories, recordings
 
 
 def test_four_probabilities_are_those_of_figure_two_and_the_false_candidates():
@@ -79,15 +78,3 @@ def test_averages_are_judged_by_what_the_head_allows():
 def test_the_page_opens_with_the_median_bag_not_with_the_best():
     gains = [[share, 1 - share, 0, 0] for share in (0.9, 0.5, 0.4)]
     assert median_bag(recorded([LEVEL] * 3, gains), "A", "B") == 1
-
-
-@pytest.mark.parametrize("name", sorted(recordings()))
-def test_with_probabilities_what_non_candidates_lose_the_candidates_gain(name):
-    """(b) and (c) of the figure are one statement about a bag, whatever was trained."""
-    found = read_trajectories(recordings()[name])
-    sizes = found.all_candidates.sum(axis=1)
-    for method in found.about.methods:
-        row = found.all_probabilities[found.method(method)].astype(float)
-        inside = np.where(found.all_candidates, row, 0).sum(axis=1) / sizes
-        outside = np.where(found.all_candidates, 0, row).sum(axis=1) / (row.shape[1] - sizes)
-        np.testing.assert_allclose(sizes * inside + (row.shape[1] - sizes) * outside, 1, atol=5e-3)

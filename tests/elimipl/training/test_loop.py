@@ -1,4 +1,4 @@
-"""The training loop: one step against literal loops, learning, reports, stopping, determinism."""
+"""The training loop: learning, reports, stopping, determinism."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,7 @@ from bag_generators.errors import InputError
 from elimipl.config import Config
 from elimipl.methods.networks import variant
 from elimipl.model.device import resolve_device
-from elimipl.model.network import build_network
-from elimipl.model.scaling import fit_scaler
 from elimipl.training.loop import fit
-from tests.elimipl import literal
 from tests.elimipl.toy_bags import toy_bags
 
 SMALL = {"hidden": 24, "epochs": 30, "batch": 16}
@@ -19,62 +16,6 @@ SMALL = {"hidden": 24, "epochs": 30, "batch": 16}
 
 def parameters(fitted):
     return torch.cat([value.detach().flatten() for value in fitted.network.parameters()])
-
-
-def literal_loss(P, bags, w, S, config):
-    """Eq. 9 of a batch and its class probabilities, by the loops of `literal`."""
-    outputs = [literal.bag_logits(P, bag, config.pooling) for bag in bags]
-    p = [literal.probabilities(logits, config.head) for logits, _, _ in outputs]
-    total = literal.mapping_loss(p, w, S)
-    if config.sparsity != "none":
-        sparse = literal.l1_sparsity if config.sparsity == "l1" else literal.entropy_sparsity
-        total += config.mu * sparse(p, S)
-    total += config.gamma * literal.inhibition_loss(p, S)
-    total += config.attention_entropy * literal.attention_entropy([scores for _, _, scores in outputs])
-    return total, p
-
-
-@pytest.mark.parametrize("method", ["elimipl", "demipl"])
-@pytest.mark.parametrize("preset", ["paper", "published", "default"])
-def test_two_epochs_equal_algorithm_1_by_hand(preset, method, monkeypatch):
-    """Whole-set steps, so that the order doesn't matter; gradients of the literal loss by central differences."""
-    monkeypatch.setattr("elimipl.model.network.SCORE_WIDTH", 4)
-    data = toy_bags(m=5, k=3, d=2)
-    config = Config.preset(
-        preset, method=method, hidden=3, gate_width=2, dropout=0.0, batch=5, epochs=2, lr=0.1, dtype="float64"
-    )
-    fitted = fit(data, config, device="cpu")
-
-    scaled = fit_scaler(data.instances, "zscore")
-    bags = [scaled.transform(data.bag(i)).tolist() for i in range(5)]
-    S = [set(np.flatnonzero(row).tolist()) for row in data.candidates]
-    w = [[float(c in S_i) / len(S_i) for c in range(3)] for S_i in S]
-    network = build_network(config, 2, 3)
-    shapes = {name: value.shape for name, value in network.named_parameters()}
-    flat = torch.cat([value.detach().flatten() for value in network.parameters()]).numpy()
-    velocity = np.zeros_like(flat)
-
-    def named(vector):
-        parts = torch.tensor(vector).split([shape.numel() for shape in shapes.values()])
-        return {name: part.view(shape).tolist() for (name, shape), part in zip(shapes.items(), parts, strict=True)}
-
-    for t in (1, 2):
-        _, p = literal_loss(named(flat), bags, w, S, config)
-        moved = literal.updated_weights(w, p, S, literal.rho(t, 2, config.schedule))
-        used = moved if config.update == "before_loss" else w
-        gradient = np.empty_like(flat)
-        for u in range(len(flat)):
-            step = np.zeros_like(flat)
-            step[u] = 1e-6
-            up, down = (literal_loss(named(flat + sign * step), bags, used, S, config)[0] for sign in (1, -1))
-            gradient[u] = (up - down) / 2e-6
-        gradient += config.weight_decay * flat
-        velocity = 0.9 * velocity + gradient
-        lr = 0.1 * (1 + np.cos(np.pi * (t - 1) / 2)) / 2
-        flat = flat - lr * (gradient + 0.9 * velocity if config.nesterov else velocity)
-        w = moved
-    np.testing.assert_allclose(parameters(fitted), flat, atol=1e-6)
-    np.testing.assert_allclose(fitted.weights, w, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["elimipl", "demipl"])

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from bag_generators import pool
 from bag_generators.errors import InputError
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
 from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.methods import METHODS
 from elimipl.settings import Settings
 from elimipl.training import protocol
 from elimipl.training.loop import fit
-from elimipl.training.protocol import SplitResult, evaluate, stratified_splits
+from elimipl.training.protocol import evaluate, stratified_splits
 from tests.elimipl.toy_bags import toy_bags
 
 
@@ -67,12 +66,13 @@ def test_splits_refuse_what_they_can_t_do():
         stratified_splits(np.array([0, 1]), groups=np.array([4, 4]))
 
 
-def test_processes_and_one_process_agree():
+@pytest.mark.parametrize("config", [CONFIG, METHODS["PRODEN-Mean"].config(epochs=40)], ids=["network", "PRODEN"])
+def test_processes_and_one_process_agree(config):
     data = toy_bags(m=80)
     splits = stratified_splits(data.labels, 2)
     heard = []
-    here = evaluate(data, CONFIG, splits, workers=1, on_split=heard.append, device="cpu")
-    there = evaluate(data, CONFIG, splits, workers=2, device="cpu")
+    here = evaluate(data, config, splits, workers=1, on_split=heard.append, device="cpu")
+    there = evaluate(data, config, splits, workers=2, device="cpu")
     assert here.accuracies == there.accuracies
     assert [result.index for result in heard] == [0, 1]
     assert here.mean == pytest.approx(np.mean(here.accuracies))
@@ -91,17 +91,6 @@ def test_every_split_has_its_own_seed():
     assert first.index == 0
 
 
-def test_splits_that_are_done_are_not_run_again():
-    data = toy_bags(m=40)
-    splits = stratified_splits(data.labels, 2)
-    earlier = SplitResult(0, 0.125, None, 1.0)
-    heard = []
-    result = evaluate(data, CONFIG, splits, workers=1, on_split=heard.append, done={0: earlier}, device="cpu")
-    assert [split.index for split in heard] == [1]
-    assert result.splits[0] is earlier
-    assert result.accuracies[0] == 0.125
-
-
 def test_workers_share_the_instances_instead_of_being_sent_them(monkeypatch):
     data = toy_bags(m=80, d=200)
     splits = stratified_splits(data.labels, 2)
@@ -116,17 +105,6 @@ def test_workers_share_the_instances_instead_of_being_sent_them(monkeypatch):
     evaluate(data, CONFIG.replace(epochs=1), splits, workers=2, device="cpu")
     assert len(sent) == 4  # the job and a split for each of two workers
     assert sum(sent) < data.instances.nbytes / 10
-
-
-def test_shared_instances_are_mapped_and_not_copied_into_the_data_set(tmp_path):
-    data = toy_bags(m=20)
-    with protocol._shared_file(data) as path:
-        mapped = protocol._mapped(path)
-        rebuilt = BagDataset(mapped, data.offsets, data.candidates, data.labels, data.label_space)
-        assert isinstance(mapped, np.memmap)
-        assert np.shares_memory(rebuilt.instances, mapped)
-        assert np.array_equal(rebuilt.instances, data.instances)
-    assert not path.exists()
 
 
 def test_a_refusal_in_a_worker_is_the_refusal_of_the_evaluation():
@@ -168,14 +146,6 @@ def test_every_method_is_evaluated_by_its_settings_alone(name):
     for index, (train, test) in enumerate(splits):
         fitted = METHODS[name].fit(data.subset(train), config.replace(seed=config.seed + index), device="cpu")
         assert here.accuracies[index] == fitted.predict(data.subset(test)).accuracy(data.labels[test])
-
-
-def test_other_methods_run_in_processes_too():
-    data = toy_bags(m=40)
-    splits = stratified_splits(data.labels, 2)
-    config = METHODS["PRODEN-Mean"].config(epochs=20)
-    here, there = (evaluate(data, config, splits, workers=workers, device="cpu") for workers in (1, 2))
-    assert here.accuracies == there.accuracies
 
 
 def test_settings_that_name_no_training_are_refused():

@@ -12,7 +12,7 @@ import torch
 from elimipl import Predictor
 from elimipl.cards.card import Card
 from elimipl.commands import main
-from elimipl.model.batching import Part
+from elimipl.training.team import Part
 from tests.elimipl.toy_bags import toy_bags
 from tests.elimipl.training import two_processes
 
