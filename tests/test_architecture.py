@@ -14,7 +14,7 @@ FOUNDATIONS = (
 """Modules of the lower package that know neither pictures nor bags of pictures, for both packages to build on."""
 
 KNOW_PICTURES = {
-    "tiles.py", "crc_mipl.py", "tile_parts.py", "tile_shards.py", "zips.py", "phantoms.py", "shipped.py",
+    "tiles.py", "crc_mipl.py", "tile_shards.py", "zips.py", "phantoms.py", "shipped.py",
     "doctor.py", "answer.py",
 }  # fmt: skip
 """Builders of bags, who examines the whole house, and the answer, which names the scale that was read at; with commands

@@ -8,26 +8,53 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import socket
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from bag_generators import Bag, InputError, TissueImage, generate, generate_many, shards
 from bag_generators.assets import program_version
 from bag_generators.bag_file import plain_json
-from bag_generators.mapped_rows import MappedRows
-from bag_generators.parallel import Progress, crashed
-from bag_generators.registry import recipe_of
+from bag_generators.generator import Generator
+from bag_generators.mapped_rows import TENSOR, MappedRows
+from bag_generators.parallel import BAGS_ONLY, Progress, crashed, outcome_of
+from bag_generators.pool import ProcessDiedError, Standby
+from bag_generators.registry import recipe_of, register_again
 from bag_generators.storage import only_writer
 from elimipl.cluster.engine import LostTaskError, connected, on_cluster
 from elimipl.data.candidates import Candidates
-from elimipl.data.tile_parts import BESIDE, PICTURES_A_PART, PartJob, Picture, Refused, make_part, write_part
 from elimipl.data.tiles import list_tiles
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
+
+PICTURES_A_PART = 128
+"""What a worker that dies can lose, and what one waits for."""
+_BESIDE = ("keys", "sizes", "image_sha256")
+"""The small tensors of a part, one row for each bag."""
+
+
+class Picture(NamedTuple):
+    """A picture by its name below the folder, and the key under which its bag is found again."""
+
+    name: str
+    key: int
+
+
+Refused: TypeAlias = tuple[str, InputError]
+"""The name of a picture and why it gave no bag."""
+
+
+class _Numbers(NamedTuple):
+    """What a data set keeps of a bag."""
+
+    features: np.ndarray
+    image_sha256: str
 
 
 @dataclass(frozen=True)
@@ -101,7 +128,7 @@ def shards_from_tiles(
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is to be made of which folder."""
+    """What is to be made of which folder, here or on a worker of a cluster."""
 
     folder: Path
     out: Path
@@ -110,13 +137,19 @@ class _Plan:
     dim: int
     described: dict[str, Any]
     """What stands in every part: bags made in another way don't belong here."""
+    recipe: Generator | None
+    """How other processes load the generator; None where they can't."""
+    environment: dict[str, str]
+    """What was chosen for the generators here, such as the device, holds on every worker."""
 
     @classmethod
     def of(cls, folder: Path, out: Path, generator: str, params: dict[str, Any]) -> _Plan:
         """A blank picture tells whether the generator and its parameters are right, and what its bags are like."""
         blank = generate(generator, TissueImage.from_array(np.full((64, 64, 3), 255, np.uint8)), **params)
         described = {"generator": generator, "params": plain_json(blank.params), "version": program_version()}
-        return cls(folder, out, generator, params, blank.features.shape[1], described)
+        environment = {name: value for name, value in os.environ.items() if name.startswith("BAG_GENERATORS_")}
+        dim = blank.features.shape[1]
+        return cls(folder, out, generator, params, dim, described, recipe_of(generator), environment)
 
     def keys(self, names: list[str]) -> np.ndarray:
         """A number for each picture, (m,) uint64: equal where the same bag would be made of the same file."""
@@ -185,7 +218,7 @@ def _bags_in(plan: _Plan) -> _Found:
     paths: list[Path] = []
     columns: list[tuple[np.ndarray, ...]] = []
     for path in shards.part_paths(plan.out):
-        if (part := shards.read_beside(path, BESIDE)) is None:
+        if (part := shards.read_beside(path, _BESIDE)) is None:
             continue  # damaged: made again
         tensors, its_own = part
         if its_own != plan.described:
@@ -210,32 +243,43 @@ def _made(
     if not len(missing.chosen):
         return
     if scheduler is not None:
-        recipe = recipe_of(plan.generator)
-        if recipe is None:
+        if plan.recipe is None:
             raise InputError(
                 f"Other processes can't load the generator “{plan.generator}”.",
                 "Put it into a module, or use no scheduler.",
             )
-        yield from _made_on_cluster(
-            PartJob(plan.folder, plan.out, recipe, plan.params, plan.described), missing.parts(), scheduler, workers
-        )
+        yield from _made_on_cluster(plan, missing.parts(), scheduler, workers)
         return
     results = generate_many(plan.generator, _Files(plan.folder, missing), workers, **plan.params)
     for part in missing.parts():
-        pairs = [(picture, result) for picture, (_, result) in zip(part, results, strict=False)]
-        made = [(picture, bag) for picture, bag in pairs if isinstance(bag, Bag)]
-        write_part(plan.out, plan.described, [picture for picture, _ in made], [bag for _, bag in made])
-        yield len(part), [(picture.name, error) for picture, error in pairs if isinstance(error, InputError)]
+        made = [result for _, (_, result) in zip(part, results, strict=False)]
+        yield len(part), _write_part(plan, part, made)
+
+
+def _write_part(plan: _Plan, pictures: Sequence[Picture], made: Sequence[Bag | _Numbers | InputError]) -> list[Refused]:
+    """Write the bags of some pictures as one part, if there are any; the pictures that gave none."""
+    pairs = list(zip(pictures, made, strict=False))
+    bags = [(picture.key, bag) for picture, bag in pairs if not isinstance(bag, InputError)]
+    if bags:
+        digests = b"".join(bytes.fromhex(bag.image_sha256) for _, bag in bags)
+        tensors = {
+            TENSOR: np.concatenate([bag.features for _, bag in bags]),
+            "keys": np.array([key for key, _ in bags], np.uint64),
+            "sizes": np.array([len(bag.features) for _, bag in bags], np.int64),
+            "image_sha256": np.frombuffer(digests, np.uint8).reshape(-1, 32),
+        }
+        shards.write_part(plan.out, tensors, plan.described)
+    return [(picture.name, error) for picture, error in pairs if isinstance(error, InputError)]
 
 
 def _made_on_cluster(
-    job: PartJob, parts: Iterable[tuple[Picture, ...]], scheduler: str, workers: int | None
+    plan: _Plan, parts: Iterable[tuple[Picture, ...]], scheduler: str, workers: int | None
 ) -> Iterator[tuple[int, list[Refused]]]:
     """A part that is lost with its workers is tried again in halves, until the picture that does it is alone."""
     with connected(scheduler, workers) as client:
         while True:
             halves: list[tuple[Picture, ...]] = []
-            for part, result in on_cluster(client, make_part, parts, shared=(job,)):
+            for part, result in on_cluster(client, make_part, parts, shared=(plan,)):
                 if not isinstance(result, LostTaskError):
                     yield len(part), result
                 elif len(part) == 1:
@@ -245,3 +289,44 @@ def _made_on_cluster(
             if not halves:
                 return
             parts = halves
+
+
+def make_part(plan: _Plan, pictures: tuple[Picture, ...]) -> list[Refused]:
+    """Make and write one part on a worker of a cluster; says which pictures gave no bag.
+
+    The pictures are read in a process of their own, so that one that crashes a library doesn't end the worker: then
+    they are read again one at a time, and the one that did it has its reason.
+    """
+    for folder in (plan.folder, plan.out):
+        if not folder.is_dir():
+            raise InputError(
+                f"The worker on {socket.gethostname()} does not see the folder “{folder}”.",
+                "Give every worker the same files under the same paths.",
+            )
+    # A worker may have several threads, and a process answers one at a time.
+    if not hasattr(_of_this_thread, "reader"):
+        _of_this_thread.reader = Standby(bags_of)
+    made: list[_Numbers | InputError] = []
+    try:
+        made = _of_this_thread.reader.ask((plan, pictures))
+    except ProcessDiedError:
+        for picture in pictures:
+            try:
+                made += _of_this_thread.reader.ask((plan, (picture,)))
+            except ProcessDiedError:
+                made.append(crashed())
+    return _write_part(plan, pictures, made)
+
+
+def bags_of(task: tuple[_Plan, tuple[Picture, ...]]) -> list[_Numbers | InputError]:
+    """The bags of some pictures, or the reasons why not."""
+    plan, pictures = task
+    os.environ.update(plan.environment)
+    assert plan.recipe is not None
+    name = register_again(plan.recipe)
+    results = [outcome_of(name, plan.params, BAGS_ONLY, plan.folder / picture.name).result for picture in pictures]
+    # The regions of a bag can be larger than its numbers; they stay here.
+    return [_Numbers(one.features, one.image_sha256) if isinstance(one, Bag) else one for one in results]
+
+
+_of_this_thread = threading.local()

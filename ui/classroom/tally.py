@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from elimipl.data.agreement import krippendorff_alpha
-from elimipl.data.crowd import two_of_three
+from elimipl.data.crowd import krippendorff_alpha, two_of_three
 from ui.classroom.store.records import Ballot
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from bag_generators import InputError
 from elimipl.data.candidates import Candidates
-from elimipl.data.composed_tissue import SET, WhatIf, composed_tissue
+from elimipl.data.compose import SET, WhatIf, composed_tissue
 from elimipl.methods import training_config
 from elimipl.trust import auroc
 from ui.frame import charts, choices

@@ -2,11 +2,12 @@
 
 import shutil
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 
 from bag_generators import shards
-from elimipl.cluster.engine import LostTaskError
+from elimipl.cluster.engine import LostTaskError, on_cluster
 from elimipl.data import tile_shards
 from elimipl.data.tile_shards import shards_from_tiles
 from tests.elimipl.commands.command_line import is_one_sentence_or_two, run
@@ -97,8 +98,10 @@ def test_the_command_writes_the_same_file(cluster, pictures, tmp_path, capsys):
 
 
 def test_a_worker_that_does_not_see_the_folder_says_so(cluster, pictures, tmp_path, monkeypatch):
-    job = tile_shards.PartJob
-    monkeypatch.setattr(tile_shards, "PartJob", lambda _folder, *rest: job(tmp_path / "elsewhere", *rest))
+    def moved(client, do, parts, shared):
+        return on_cluster(client, do, parts, shared=(replace(shared[0], folder=tmp_path / "elsewhere"),))
+
+    monkeypatch.setattr(tile_shards, "on_cluster", moved)
     with pytest.raises(tile_shards.InputError, match=r"does not see the folder “.*elsewhere”"):
         shards_from_tiles(pictures, tmp_path / "x.shards", "row", scheduler=cluster.scheduler_address)
 

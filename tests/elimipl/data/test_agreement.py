@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elimipl.data.agreement import krippendorff_alpha
+from elimipl.data.crowd import krippendorff_alpha
 
 # Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: four observers, twelve units.
 FOUR_OBSERVERS = np.array([

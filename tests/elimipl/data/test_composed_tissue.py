@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bag_generators.errors import InputError
-from elimipl.data.composed_tissue import BACKGROUND, SET, WhatIf, composed_tissue
+from elimipl.data.compose import BACKGROUND, SET, WhatIf, composed_tissue
 from elimipl.data.shipped import load_bag_set
 
 
