@@ -1,6 +1,6 @@
 """Time and memory from a thousand to a hundred thousand tiles and bags: `python benchmarks/bench_scale.py`.
 
-Tiles: `python -m elimipl bags` over hard links of drawn tiles, with a cheap generator, so that everything around it is
+Tiles: `python -m elimipl bags` over hard links of tiles (real ones where there are some), with a cheap generator, so that everything around it is
 what is measured: in one process, in the pool, again when nothing is missing, and on a local Dask cluster; the starting
 of processes is part of the time. Bags of 25 × 128: written as a folder of shards, opened, read in order and shuffled.
 Training on such shards: memory and seconds per epoch, with one process and two of torchrun; and what bfloat16 products
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ from elimipl.training.splits import stratified_splits
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "scale.json"
+REAL = ROOT.parent / "shared" / "data" / "tissue7" / "train"
 WAYS = {"one process": ["--workers", "1"], "pool": [], "again": [], "Dask local": ["--scheduler", "local"]}
 INSTANCES, FEATURES, HIDDEN = 25, 128, 512
 _PIECE, _BATCH = 1000, 128  # bags
@@ -53,16 +54,18 @@ _SMALLEST = 100  # bags of the training whose memory is that of the program itse
 def measure_tiles(sizes: Sequence[int], generator: str, scratch: Path) -> Iterator[dict[str, Any]]:
     """One row for each size and way; all ways must give the same data set."""
     tiles = []
-    for kind in PHANTOM_KINDS:
-        for number in range(_DRAWN):
-            tiles.append((kind, scratch / f"{kind}{number}.png"))
-            cv2.imwrite(str(tiles[-1][1]), draw(kind, number, 224, 0.9).pixels[..., ::-1])
+    for number, path in enumerate(sorted(REAL.glob("*/*.*"))):
+        tiles.append((path.parent.name, scratch / f"{number}{path.suffix}"))
+        shutil.copyfile(path, tiles[-1][1])  # where links can be made
+    for kind, number in () if tiles else product(PHANTOM_KINDS, range(_DRAWN)):
+        tiles.append((kind, scratch / f"{kind}{number}.png"))
+        cv2.imwrite(str(tiles[-1][1]), draw(kind, number, 224, 0.9).pixels[..., ::-1])
     for count in sizes:
         folder, out, contents = scratch / f"tiles{count}", scratch / "bags.shards", set()
         for number in range(count):
             kind, tile = tiles[number % len(tiles)]
             (folder / kind).mkdir(parents=True, exist_ok=True)
-            os.link(tile, folder / kind / f"{number:07}.png")
+            os.link(tile, folder / kind / f"{number:07}{tile.suffix}")
         for way, how in WAYS.items():
             if way != "again":
                 shutil.rmtree(out, ignore_errors=True)
@@ -217,7 +220,12 @@ def main() -> None:
     for one in growth(rows):
         print(*one.values())
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    kept |= {"machine": machine, "generator": args.generator, "tiles": "drawn tiles", "rows": rows}
+    kept |= {
+        "machine": machine,
+        "generator": args.generator,
+        "tiles": "real" if REAL.is_dir() else "drawn",
+        "rows": rows,
+    }
     RESULTS.write_text(json.dumps(kept | {"growth": growth(rows)}, indent=2) + "\n", encoding="utf-8")
 
 
