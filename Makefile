@@ -49,7 +49,7 @@ fuzz: $(INSTALLED)
 
 bench: $(INSTALLED)
 	for script in benchmarks/bench_*.py; do $(PY) $$script || exit 1; done
-	$(PY) scripts/update_security.py
+	$(PY) scripts/update_docs.py
 
 # Hours; goes on where it was stopped.
 reproduce: $(INSTALLED)

@@ -1,6 +1,6 @@
 """What every method costs beside ELIMIPL, and how cost grows with the bags: `python benchmarks/bench_methods.py`.
 
-Made-up bags of the size of CRC-MIPL-KMeansSeg (see `crc_scale`). First one 7:3 split of 500 bags for every method, in
+Made-up bags of the size of CRC-MIPL-KMeansSeg. First one 7:3 split of 500 bags for every method, in
 times of ELIMIPL's processor time in the same run. Then 500 to 7,000 bags for one method of each kind: time, memory
 above what the process held before, and the exponent of the growth. Every split has a process and a thread of its own;
 networks have the settings of the tissue tables, the others those of their papers. Prints two tables, writes
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from benchmarks.crc_scale import made_bags
+from benchmarks.bench_training import made_bags
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.session import config_of
 from elimipl.benchmark.tasks import Task, run_tasks

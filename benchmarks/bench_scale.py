@@ -1,11 +1,14 @@
 """Time and memory from a thousand to a hundred thousand tiles and bags: `python benchmarks/bench_scale.py`.
 
-Tiles: `python -m elimipl bags` over hard links of real tiles (of drawn ones where there are none), with a cheap
-generator, so that everything around it is what is measured: in one process, in the pool, and on a local Dask cluster.
-The starting of processes is part of the time. Bags: written as a folder of shards, opened, read in order and shuffled.
-Time must grow no faster than the number, and memory must not grow: a tile is a name, a key and a place in the index.
+Tiles: `python -m elimipl bags` over hard links of tiles (real ones where there are some), with a cheap generator, so
+that everything around it is what is measured: in one process, in the pool, again when nothing is missing, and on a local Dask cluster; the starting
+of processes is part of the time. Bags of 25 × 128: written as a folder of shards, opened, read in order and shuffled.
+Training on such shards: memory and seconds per epoch, with one process and two of torchrun; and what bfloat16 products
+(`--amp`) do to the accuracy. Time must grow no faster than the number, and memory must not grow: a tile is a name, a
+key and a place in the index.
 
-`--tiles 1000 --bags 1000` is the smallest; `--bags 1000000` writes 13 GB. Prints a table, writes `results/scale.json`.
+`--tiles 1000 --bags 1000 --training` is the smallest; `--bags 1000000` writes 13 GB, `--training 100000` takes minutes.
+Prints tables, writes `results/scale.json`; docs/scale.md says what was found.
 """
 
 from __future__ import annotations
@@ -19,168 +22,214 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import islice, pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import cv2
+import numpy as np
 
-from bag_generators.formats import extensions
 from bag_generators.pool import in_processes
+from bag_generators.storage import read_tensors
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
-from benchmarks.peak_memory import PeakMemory
-from benchmarks.scale_bags import write_and_read
+from benchmarks.bench_training import made_bags
+from benchmarks.memory import peak_memory
+from elimipl import BagDataset, Config, fit
+from elimipl.dataset import save_pieces
+from elimipl.labels import TISSUE7
+from elimipl.training.splits import stratified_splits
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "scale.json"
 REAL = ROOT.parent / "shared" / "data" / "tissue7" / "train"
-SIZES = (1_000, 10_000, 100_000)
-WAYS = {"one process": ["--workers", "1"], "pool": [], "Dask local": ["--scheduler", "local"]}
-_STEEPEST = 1.15
-"""Times the time for each at the size before, at most: no faster than linear."""
-_MOST_FOR_ONE = 1000
-"""Bytes of memory for another tile or bag, at most: its name, key and place. A tile has 150,000 bytes of pixels,
-a bag of these 12,800."""
-_SHORTEST = 1.0
-"""Seconds, below which a time says nothing about growth."""
-_DRAWN = 30  # different tiles of each kind, where there are no real ones
+WAYS = {"one process": ["--workers", "1"], "pool": [], "again": [], "Dask local": ["--scheduler", "local"]}
+INSTANCES, FEATURES, HIDDEN = 25, 128, 512
+_PIECE, _BATCH = 1000, 128  # bags
+_DRAWN = 30  # different tiles of each kind
+_EPOCHS = 3  # the quickest of them counts, so that other work on the machine matters less
+_SMALLEST = 100  # bags of the training whose memory is that of the program itself
 
 
-def originals(folder: Path) -> list[tuple[str, Path]]:
-    """Tiles to link to, each with its class: real ones, copied here so that links can be made, or drawn ones."""
-    found = sorted(path for path in REAL.rglob("*") if path.suffix.lower() in extensions()) if REAL.is_dir() else []
+def measure_tiles(sizes: Sequence[int], generator: str, scratch: Path) -> Iterator[dict[str, Any]]:
+    """One row for each size and way; all ways must give the same data set."""
     tiles = []
-    for number, path in enumerate(found):
-        copied = folder / f"{number}{path.suffix}"
-        shutil.copyfile(path, copied)
-        tiles.append((path.parent.name, copied))
-    for kind in () if tiles else PHANTOM_KINDS:
-        for number in range(_DRAWN):
-            drawn = folder / f"{kind}{number}.png"
-            cv2.imwrite(str(drawn), cv2.cvtColor(draw(kind, number, 224, 0.9).pixels, cv2.COLOR_RGB2BGR))
-            tiles.append((kind, drawn))
-    return tiles
-
-
-def link_tiles(folder: Path, tiles: list[tuple[str, Path]], count: int) -> None:
-    """A folder of class folders with so many names for the same few files."""
-    for kind in {kind for kind, _ in tiles}:
-        (folder / kind).mkdir(parents=True)
-    for number in range(count):
-        kind, tile = tiles[number % len(tiles)]
-        os.link(tile, folder / kind / f"{number:07}{tile.suffix}")
-
-
-def make_bags(folder: Path, out: Path, generator: str, how: list[str]) -> dict[str, Any]:
-    """Seconds and memory of the command, from its start to its end."""
-    command = [sys.executable, "-m", "elimipl", "bags", folder, "--generator", generator, "--out", out, "--quiet", *how]
-    began = time.perf_counter()
-    with (
-        subprocess.Popen(
-            [*map(str, command)], cwd=ROOT, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(ROOT)}
-        ) as process,
-        PeakMemory(process.pid) as memory,
-    ):
-        code = process.wait()
-    if code:
-        raise SystemExit(f"the command ended with exit code {code}")
-    return {"seconds": time.perf_counter() - began, "memory": memory.highest, "own": memory.own}
-
-
-def measure_tiles(sizes: list[int], generator: str, scratch: Path) -> list[dict[str, Any]]:
-    """One row for each size and way, and one for running it again when nothing is missing."""
-    (scratch / "originals").mkdir()
-    tiles = originals(scratch / "originals")
-    rows = []
+    for number, path in enumerate(sorted(REAL.glob("*/*.*"))):
+        tiles.append((path.parent.name, scratch / f"{number}{path.suffix}"))
+        shutil.copyfile(path, tiles[-1][1])  # where links can be made
+    for kind, number in () if tiles else product(PHANTOM_KINDS, range(_DRAWN)):
+        tiles.append((kind, scratch / f"{kind}{number}.png"))
+        cv2.imwrite(str(tiles[-1][1]), draw(kind, number, 224, 0.9).pixels[..., ::-1])
     for count in sizes:
-        folder = scratch / f"tiles{count}"
-        link_tiles(folder, tiles, count)
-        contents = []
+        folder, out, contents = scratch / f"tiles{count}", scratch / "bags.shards", set()
+        for number in range(count):
+            kind, tile = tiles[number % len(tiles)]
+            (folder / kind).mkdir(parents=True, exist_ok=True)
+            os.link(tile, folder / kind / f"{number:07}{tile.suffix}")
         for way, how in WAYS.items():
-            out = scratch / "bags.shards"
-            rows.append({"what": "tiles", "way": way, "count": count, **make_bags(folder, out, generator, how)})
-            _say(rows[-1])
-            contents.append((out / "index.safetensors").read_bytes())
-            if way == "pool":
-                rows.append({"what": "tiles", "way": "again", "count": count, **make_bags(folder, out, generator, how)})
-                _say(rows[-1])
-            shutil.rmtree(out)
-        if len(set(contents)) != 1:
-            raise SystemExit("the three ways gave different data sets")
+            if way != "again":
+                shutil.rmtree(out, ignore_errors=True)
+            command = ["-m", "elimipl", "bags", folder, "--generator", generator, "--out", out, "--quiet", *how]
+            yield {"what": "tiles", "way": way, "count": count, **_run(command)}
+            contents.add((out / "index.safetensors").read_bytes())
+        if len(contents) != 1:
+            raise SystemExit("the ways gave different data sets")
         shutil.rmtree(folder)
-    return rows
+        shutil.rmtree(out)
 
 
-def measure_bags(sizes: list[int], scratch: Path) -> list[dict[str, Any]]:
+def measure_bags(sizes: Sequence[int], scratch: Path) -> Iterator[dict[str, Any]]:
     """One row for each size and step; every size in a process of its own."""
-    rows = []
     for count in sizes:
         folder = scratch / "made.shards"
-        with PeakMemory(os.getpid()) as memory:
-            ((_, seconds),) = islice(in_processes(write_and_read, [count], 1, shared=(folder,)), 1)
+        with peak_memory(os.getpid()) as memory:
+            ((_, seconds),) = in_processes(write_and_read, [count], 1, shared=(folder,))
         for step, taken in seconds.items():
             about = {"seconds": taken, "memory": memory.highest, "own": memory.own}
-            rows.append({"what": "bags", "way": step, "count": count, **about})
-            _say(rows[-1])
+            yield {"what": "bags", "way": step, "count": count, **about}
         shutil.rmtree(folder)
-    return rows
 
 
-def verdicts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """For each way: how the time of one grows from a size to the next, and memory with each from first to last.
+def made_pieces(bags: int) -> Iterator[BagDataset]:
+    """Seeded normal numbers with a known class each, a thousand bags at a time; one instance carries the class."""
+    centres = np.random.default_rng(0).normal(0, 1, (len(TISSUE7), FEATURES)).astype(np.float32)
+    for start in range(0, bags, _PIECE):
+        count = min(_PIECE, bags - start)
+        rng = np.random.default_rng(start)
+        labels = rng.integers(0, len(TISSUE7), count)
+        instances = rng.standard_normal((count * INSTANCES, FEATURES), np.float32)
+        instances[::INSTANCES] += centres[labels]
+        yield BagDataset(
+            instances,
+            np.arange(count + 1) * INSTANCES,
+            labels[:, None] == np.arange(len(TISSUE7)),
+            labels,
+            TISSUE7,
+            generator="made",
+            names=tuple(f"made/{i:07}.png" for i in range(start, start + count)),
+        )
 
-    Nothing is said of time (None) where fewer than two sizes took long enough.
-    """
-    found = []
-    for what, way in dict.fromkeys((row["what"], row["way"]) for row in rows):
-        mine = [row for row in rows if (row["what"], row["way"]) == (what, way)]
-        each = [row["seconds"] / row["count"] for row in mine if row["seconds"] >= _SHORTEST]
-        steepest = max((round(after / before, 3) for before, after in pairwise(each)), default=None)
-        first, last = mine[0], mine[-1]
-        for_one = (last["own"] - first["own"]) / max(last["count"] - first["count"], 1)
-        about = {"what": what, "way": way, "time_of_one_grows": steepest, "bytes_for_one": round(for_one)}
-        found.append({**about, "linear": steepest is None or steepest <= _STEEPEST, "flat": for_one <= _MOST_FOR_ONE})
+
+def write_and_read(folder: Path, bags: int) -> dict[str, float]:
+    """Seconds to write the bags, to open them, to read all in order, and to read all in batches of a random order."""
+    times = [time.perf_counter()]
+    save_pieces(folder, made_pieces(bags))
+    times.append(time.perf_counter())
+    dataset = BagDataset.load(folder)
+    times.append(time.perf_counter())
+    for start in range(0, len(dataset.instances), _PIECE * INSTANCES):
+        dataset.instances[start : start + _PIECE * INSTANCES].sum(dtype=np.float64)
+    times.append(time.perf_counter())
+    order = np.random.default_rng(0).permutation(bags)
+    for start in range(0, bags, _BATCH):
+        dataset.gather(order[start : start + _BATCH]).sum(dtype=np.float64)
+    times.append(time.perf_counter())
+    return dict(zip(("write", "open", "in order", "shuffled"), (b - a for a, b in pairwise(times)), strict=True))
+
+
+def measure_training(sizes: Sequence[int], scratch: Path) -> dict[str, Any]:
+    """Seconds per epoch and memory beyond the program's own, as multiples of the instances of an epoch."""
+    own, found = _train(_SMALLEST, scratch)["memory"], {}
+    for count in sizes:
+        taken, instances = _train(count, scratch), count * INSTANCES * FEATURES * 4
+        found[str(count)] = {**taken, "times_instances": round((taken["memory"] - own) / instances, 2)}
+        print(f"{count:>9,} bags to train on: {found[str(count)]}", flush=True)
+    two = _train(sizes[0], scratch, 2)["seconds_per_epoch"]
+    by_processes = {"1": found[str(sizes[0])]["seconds_per_epoch"], "2": two}
+    print(f"seconds per epoch on {sizes[0]:,} bags by processes: {by_processes}")
+    return {"program": own, "bags": found, "processes": by_processes, "accuracy": accuracy_with_bfloat16()}
+
+
+def _train(count: int, scratch: Path, processes: int = 1) -> dict[str, float]:
+    shards, checkpoint = scratch / f"{count}.shards", scratch / f"{count}.{processes}"
+    if not shards.exists():
+        save_pieces(shards, made_pieces(count))
+    several = ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}"]
+    command = [
+        *(several if processes > 1 else ()),
+        "-m", "elimipl", "train", shards, "--out", scratch / "models", "--held-out", "0", "--quiet",
+        "--epochs", _EPOCHS, "--hidden", HIDDEN, "--device", "cpu", "--checkpoint", checkpoint,
+    ]  # fmt: skip
+    memory = _run(command, OMP_NUM_THREADS="1")["memory"]
+    history = read_tensors(checkpoint, "elimipl.checkpoint", str(checkpoint))[1]["history"]
+    return {"seconds_per_epoch": round(min(epoch["seconds"] for epoch in history), 2), "memory": memory}
+
+
+def accuracy_with_bfloat16(epochs: int = 30, seeds: Sequence[int] = (0, 1, 2)) -> dict[str, list[float]]:
+    """Test accuracy on 30 % of 7,000 made-up bags, trained with float32 and with bfloat16 products."""
+    dataset = made_bags()
+    found: dict[str, list[float]] = {"float32": [], "bfloat16": []}
+    for seed in seeds:
+        train, test = stratified_splits(dataset.labels, 1, seed=seed)[0]
+        for name, accuracies in found.items():
+            config = Config.preset("default", hidden=128, epochs=epochs, seed=seed, amp=name == "bfloat16")
+            said = fit(dataset.subset(train), config, device="cpu").predict(dataset.subset(test))
+            accuracies.append(round(float((said.probabilities.argmax(axis=1) == dataset.labels[test]).mean()), 4))
     return found
 
 
-def _say(row: dict[str, Any]) -> None:
-    speed = row["count"] / row["seconds"]
-    print(
-        f"{row['count']:>9,} {row['what']:<6}{row['way']:<12}{row['seconds']:>9.1f} s{speed:>11,.0f} a second"
-        f"{row['memory'] / 1e6:>9,.0f} MB, {row['own'] / 1e6:,.0f} without files",
-        flush=True,
-    )
+def _run(command: Sequence[object], **variables: str) -> dict[str, Any]:
+    """Seconds and memory of a command of Python's, from its start to its end."""
+    words, began = [sys.executable, *map(str, command)], time.perf_counter()
+    around = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    with (
+        subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, env=around) as run,
+        peak_memory(run.pid) as memory,
+    ):
+        code = run.wait()
+    if code:
+        raise SystemExit(f"{' '.join(words)} ended with exit code {code}")
+    return {"seconds": time.perf_counter() - began, "memory": memory.highest, "own": memory.own}
+
+
+def growth(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each way: the steepest growth of the time of one from a size to the next, and bytes for another one."""
+    found = []
+    for what, way in dict.fromkeys((row["what"], row["way"]) for row in rows):
+        mine = [row for row in rows if (row["what"], row["way"]) == (what, way)]
+        each = [row["seconds"] / row["count"] for row in mine if row["seconds"] >= 1]  # less says nothing about growth
+        steepest = max((round(after / before, 3) for before, after in pairwise(each)), default=None)
+        for_one = (mine[-1]["own"] - mine[0]["own"]) / max(mine[-1]["count"] - mine[0]["count"], 1)
+        found.append({"what": what, "way": way, "time_of_one_grows": steepest, "bytes_for_one": round(for_one)})
+    return found
 
 
 def main() -> None:
-    """Measure, compare, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tiles", type=int, nargs="*", default=SIZES, metavar="N")
-    parser.add_argument("--bags", type=int, nargs="*", default=SIZES, metavar="N")
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--tiles", type=int, nargs="*", default=(1_000, 10_000, 100_000), metavar="N")
+    parser.add_argument("--bags", type=int, nargs="*", default=(1_000, 10_000, 100_000), metavar="N")
+    parser.add_argument("--training", type=int, nargs="*", default=(1_000, 10_000), metavar="N")
     parser.add_argument("--generator", default="row")
     parser.add_argument("--scratch", type=Path, help="folder for the data (default: that of temporary files)")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=args.scratch) as scratch:
-        rows = measure_tiles(list(args.tiles), args.generator, Path(scratch)) + measure_bags(
-            list(args.bags), Path(scratch)
-        )
-    for count in args.tiles:
-        taken = {row["way"]: row["seconds"] for row in rows if row["what"] == "tiles" and row["count"] == count}
-        pool = taken["pool"]
-        ratios = ", ".join(f"{way} {taken[way] / pool:.2f}" for way in WAYS)
-        print(f"{count:>9,} tiles, times the pool's time: {ratios}")
-    found = verdicts(rows)
-    for one in found:
-        print(
-            f"{one['what']:<6}{one['way']:<12} time of one ×{one['time_of_one_grows']} "
-            f"({'linear' if one['linear'] else 'NOT LINEAR'}), {one['bytes_for_one']} bytes for another "
-            f"({'flat' if one['flat'] else 'NOT FLAT'})"
-        )
+    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    with tempfile.TemporaryDirectory(dir=args.scratch) as name:
+        scratch, rows = Path(name), []
+        for measured in (measure_tiles(args.tiles, args.generator, scratch), measure_bags(args.bags, scratch)):
+            for row in measured:
+                rows.append(row)
+                print(
+                    f"{row['count']:>9,} {row['what']:<6}{row['way']:<12}{row['seconds']:>9.1f} s"
+                    f"{row['count'] / row['seconds']:>11,.0f} per second{row['memory'] / 1e6:>9,.0f} MB, "
+                    f"{row['own'] / 1e6:,.0f} without files",
+                    flush=True,
+                )
+        if args.training:
+            kept["training"] = measure_training(args.training, scratch)
+    for one in growth(rows):
+        print(*one.values())
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    tiles = "real tiles" if REAL.is_dir() else "drawn tiles"
-    content = {"machine": machine, "generator": args.generator, "tiles": tiles, "rows": rows, "growth": found}
-    RESULTS.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    kept |= {
+        "machine": machine,
+        "generator": args.generator,
+        "tiles": "real" if REAL.is_dir() else "drawn",
+        "rows": rows,
+    }
+    RESULTS.write_text(json.dumps(kept | {"growth": growth(rows)}, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    from benchmarks import bench_scale  # by its name, under which other processes find its functions
+
+    bench_scale.main()

@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks import bench_methods
 from benchmarks.bench_methods import exponent, measure, times_elimipl
-from benchmarks.crc_scale import made_bags
+from benchmarks.bench_training import made_bags
 from elimipl.benchmark.tasks import Outcome, run_task
 from elimipl.methods import METHODS
 

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from benchmarks import fast_against_plain
-from benchmarks.crc_scale import made_bags
+from benchmarks import bench_training
+from benchmarks.bench_training import fast_against_plain, made_bags
 from benchmarks.one_bag_loop import OneBagNetwork, train
 from elimipl.config import Config
 from elimipl.model.network import build_network
@@ -46,8 +46,8 @@ def test_the_loop_learns_and_stops_where_it_is_told():
 
 
 def test_both_ways_to_step_are_timed(monkeypatch):
-    monkeypatch.setattr(fast_against_plain, "HIDDEN", 8)
-    ways = fast_against_plain.measure(2)
+    monkeypatch.setattr(bench_training, "HIDDEN", 8)
+    ways = fast_against_plain(2)
     assert list(ways["sizes"]) == ["paper", "large_bags", "large_wide_bags"]
     for size in ways["sizes"].values():
         assert size["fast_ms_a_step"] > 0

@@ -1,8 +1,8 @@
-"""Write the results in SECURITY.md and benchmarks/results/hardening.md from what was measured, so that they stay true.
+"""Write the tables of README.md and SECURITY.md from model cards and measurements, so that they stay true.
 
-python scripts/update_security.py          # fill the tables from benchmarks/results/
-python scripts/update_security.py --test   # run the tests that are counted there first (some minutes)
-python scripts/update_security.py --test "what one visit may keep or use"   # or some groups of them only
+python scripts/update_docs.py          # fill the tables from the cards and benchmarks/results/
+python scripts/update_docs.py --test   # run the tests that SECURITY.md counts first (some minutes)
+python scripts/update_docs.py --test "what one visit may keep or use"   # or some groups of them only
 """
 
 import argparse
@@ -16,12 +16,17 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from bag_generators import GENERATORS
+from elimipl.cards.card import Card
+from elimipl.cards.files import list_models
+from elimipl.cards.wording import by_source
+from elimipl.data.colon import CREDITS
 from scripts.bad_inputs.table import INPUTS, Outcome
-from scripts.update_readme import filled
 
 ROOT = Path(__file__).resolve().parents[1]
-
 RESULTS = ROOT / "benchmarks" / "results"
+_SPACES = ("colon", "tissue7", "drawn7")
+"""What the ids of models begin with, in the order of the tables."""
 GROUPS = {
     "bad pictures through the loader": ["tests/bag_generators/reading/test_bad_inputs.py"],
     "bad pictures through the pages": ["tests/pages/test_bad_inputs.py"],
@@ -52,6 +57,103 @@ IN_WORDS = {
     Outcome.DOUBTED: "opened and marked unreliable:",
     Outcome.TAKEN: "sound after all:",
 }
+
+
+def models_table() -> str:
+    """What was measured of every shipped model, a table per label space, each with what it was measured on."""
+    spaces: dict[str, list[Card]] = {}
+    for card in list_models():
+        spaces.setdefault(card.id.partition("-")[0], []).append(card)
+    order = [*(space for space in _SPACES if space in spaces), *sorted(spaces.keys() - set(_SPACES))]
+    return "\n\n".join(_of_space(space, spaces[space]) for space in order)
+
+
+def _of_space(space: str, cards: list[Card]) -> str:
+    by_method = {(card.generator, card.method): card for card in cards}
+    generators = [name for name in reversed(list(GENERATORS)) if (name, "elimipl") in by_method]
+    lines = [
+        f"**{space}**, {len(cards[0].label_space)} classes. {_measured_on(cards)}",
+        "",
+        "| generator | ELIMIPL | DEMIPL | calibration error | sets: coverage, size | trusted · and wrong | map AUROC |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in generators:
+        card = by_method[name, "elimipl"]
+        pair = [_share(by_method.get((name, method))) for method in ("elimipl", "demipl")]
+        cells = [GENERATORS[name].title, *pair, _calibration(card), _sets(card), _trusted(card), _map(card)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _measured_on(cards: list[Card]) -> str:
+    """One sentence for each way of measuring, with the number of pictures."""
+    on = dict.fromkeys(f"{card.accuracy.split} (n = {card.accuracy.n:,})" for card in cards if card.accuracy)
+    maps = dict.fromkeys(f"{card.first_map.on} (n = {card.first_map.n:,})" for card in cards if card.first_map)
+    maps |= dict.fromkeys(f"{card.trust.on} (n = {card.trust.located:,})" for card in cards if card.trust)
+    said = f"Accuracy: {'; '.join(on)}." if on else ""
+    return f"{said} Maps: {'; '.join(maps)}." if maps else said
+
+
+def _share(card: Card | None) -> str:
+    if card is None or card.accuracy is None:
+        return "–"
+    spread = f" ± {card.accuracy.std:.3f}" if card.accuracy.std is not None else ""
+    return f"{card.accuracy.value:.3f}{spread}"
+
+
+def _calibration(card: Card) -> str:
+    return "–" if card.calibration is None else f"{card.calibration.ece_before:.3f} → {card.calibration.ece_after:.3f}"
+
+
+def _sets(card: Card) -> str:
+    found = None if card.conformal is None else card.conformal.coverage
+    return "–" if found is None else f"{found.value:.3f}, {found.size:.2f}"
+
+
+def _trusted(card: Card) -> str:
+    """Lowest and highest share over the sources, of their held-back pictures."""
+    found = by_source(card).values()
+    if not found:
+        return "–"
+    return " · ".join(
+        f"{min(values):.2f}–{max(values):.2f}"
+        for values in ([one[name] for one in found] for name in ("trusted", "trusted_and_wrong"))
+    )
+
+
+def _map(card: Card) -> str:
+    if card.first_map is not None:
+        return f"{card.first_map.auroc:.3f} (darkness {card.first_map.darkness:.3f})"
+    found = None if card.trust is None else card.trust.methods["attention"].auroc
+    return "–" if found is None else f"{found:.3f}"
+
+
+def sources_table() -> str:
+    """The sources that models and encoder learned from, with licence and credit."""
+    lines = ["| source | what | credit | licence |", "|---|---|---|---|"]
+    lines += [
+        f"| {name} | [{one.title}]({one.where}) | {one.authors} | {one.licence} |" for name, one in CREDITS.items()
+    ]
+    return "\n".join(lines)
+
+
+def speed_table() -> str:
+    """How many times as fast as its reference each measured thing is."""
+    comparisons, training = measured("generators")["comparisons"], measured("training")
+    rows = [f"| {row['name']} | {row['reference']} | {row['times_as_fast']:.2f} |" for row in comparisons]
+    rows.append(
+        f"| ten-split protocol, 7,000 bags, l = 512, T = 100 ({training['protocol']['seconds']:.0f} s) | "
+        f"one bag per step, extrapolated from {training['one_bag_loop']['steps_timed']:,} steps | "
+        f"{training['times_as_fast']:.0f} ({training['times_as_fast_by_processor_time']:.0f} by processor time) |"
+    )
+    return "\n".join(["| | reference in the same run | times as fast |", "|---|---|---|", *rows])
+
+
+def filled(text: str, mark: str, table: str) -> str:
+    """The text with what stands between the marks replaced."""
+    start, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    before, _, rest = text.partition(start)
+    return f"{before}{start}\n{table}\n{end}{rest.partition(end)[2]}"
 
 
 def counted(paths: list[str]) -> dict[str, Any]:
@@ -86,8 +188,11 @@ def results_table() -> str:
     """What was tried and what held: tests, reading, load."""
     lines = ["| what was tried | how much | result |", "|---|---|---|"]
     for group, count in measured("hardening").items():
-        lines.append(f"| {group} | {_behaviours(count['tried'])} | {count['held']} held{_on(count)} |")
-    lines.insert(2, _inputs_row())
+        tried = f"{count['tried']} behaviour{'s' if count['tried'] > 1 else ''}"
+        lines.append(f"| {group} | {tried} | {count['held']} held ({count['date']}) |")
+    outcomes = Counter(row.outcome for row in INPUTS)
+    counts = "; ".join(f"{IN_WORDS[outcome]} {count}" for outcome, count in outcomes.most_common())
+    lines.insert(2, f"| bad pictures in all | {len(INPUTS)} files | {counts} |")
     reading = measured("reading")
     every, tile = reading["every_input"], reading["pictures"]["tile of 224 px, PNG"]
     lines.append(
@@ -98,7 +203,7 @@ def results_table() -> str:
         f"| what that process costs on a tile of 224 px | | {tile['extra_ms']:.1f} ms more than reading it in the "
         f"server (allowed: {reading['allowed_extra_ms_of_a_tile']} ms) |"
     )
-    lines += _fuzz_rows() + _noise_rows()
+    lines += _fuzz_and_noise_rows()
     load = measured("load")
     for row in load["crowds"]:
         switch = row["actions"]["switch generator"]
@@ -119,39 +224,16 @@ def results_table() -> str:
     return "\n".join([*lines, summary])
 
 
-def _inputs_row() -> str:
-    outcomes = Counter(row.outcome for row in INPUTS)
-    counts = "; ".join(f"{IN_WORDS[outcome]} {count}" for outcome, count in outcomes.most_common())
-    return f"| bad pictures in all | {len(INPUTS)} files | {counts} |"
-
-
-def _on(count: dict[str, Any]) -> str:
-    return f" ({count['date']})" if "date" in count else ""
-
-
-def _behaviours(count: int) -> str:
-    return f"{count} behaviour" if count == 1 else f"{count} behaviours"
-
-
-def _fuzz_rows() -> list[str]:
-    if not (RESULTS / "fuzz.json").is_file():
-        return []
+def _fuzz_and_noise_rows() -> list[str]:
+    """How long the readers were fuzzed; which noise changes the answers of a model, and how often a check notices."""
     readers = measured("fuzz")
     runs, seconds, findings = (
         sum(reader[name] for reader in readers.values()) for name in ("executions", "seconds", "findings")
     )
-    last = max(reader.get("last", "") for reader in readers.values())
-    return [
+    rows = [
         f"| fuzzing of {len(readers)} readers | {runs:,} runs in {seconds / 60:.0f} min | {findings} findings in the "
-        f"last run of each{_on({'date': last}) if last else ''} |"
+        f"last run of each ({max(reader['last'] for reader in readers.values())}) |"
     ]
-
-
-def _noise_rows() -> list[str]:
-    """Of each model that was measured: which noise changes its answer, and how often a check notices."""
-    if not (RESULTS / "noise.json").is_file():
-        return []
-    rows = []
     for model, found in measured("noise").items():
         said = "; ".join(f"{kind}: {_flips(found[kind])}" for kind in ("random", "adversarial"))
         tiles = f"{found['tiles_in_scope']} tiles ({found['tiles']})"
@@ -168,8 +250,14 @@ def _flips(by_amount: dict[str, dict[str, int]]) -> str:
     return f"{', '.join(said)}, less noise none" if said else "none"
 
 
+TABLES = {
+    "README.md": {"models": models_table, "sources": sources_table, "speed": speed_table},
+    "SECURITY.md": {"results": results_table},
+}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--test", nargs="*", choices=list(GROUPS), help="run the tests that are counted (of a group)")
     groups = parser.parse_args().test
     if groups is not None:
@@ -179,10 +267,12 @@ def main() -> None:
             print(group, known[group], flush=True)
         counts = {group: known[group] for group in GROUPS if group in known}
         (RESULTS / "hardening.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
-    table = results_table()
-    (RESULTS / "hardening.md").write_text(f"# What the app withstood\n\n{table}\n", encoding="utf-8")
-    document = ROOT / "SECURITY.md"
-    document.write_text(filled(document.read_text(encoding="utf-8"), "results", table), encoding="utf-8")
+    for name, tables in TABLES.items():
+        path = ROOT / name
+        text = path.read_text(encoding="utf-8")
+        for mark, table in tables.items():
+            text = filled(text, mark, table())
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
