@@ -18,7 +18,14 @@ from bag_generators.formats import (
 )
 from bag_generators.image import TissueImage
 from bag_generators.pool import OUT_OF_TIME, ProcessDiedError, Standbys, limited
-from bag_generators.reading.decoding import EXPORT_AGAIN, Decoded, decode, refuse_if_too_many_bytes, stated_size
+from bag_generators.reading.decoding import (
+    EXPORT_AGAIN,
+    NO_MEMORY,
+    Decoded,
+    decode,
+    refuse_if_too_many_bytes,
+    stated_size,
+)
 
 _SECONDS_TO_START = 20.0
 
@@ -55,8 +62,11 @@ def start_readers() -> None:
 
 def answer(question: Question) -> Decoded | tuple[int, int] | None:
     """What a reading process does."""
-    with limited(question.seconds, MOST_READER_BYTES):
-        return stated_size(question.data) if question.only_size else decode(question.data)
+    try:
+        with limited(question.seconds, MOST_READER_BYTES):
+            return stated_size(question.data) if question.only_size else decode(question.data)
+    except MemoryError:  # so little was left that not even the sentence could be made
+        raise InputError(*NO_MEMORY) from None
 
 
 _readers = Standbys(answer, MOST_PICTURE_READERS, MOST_PICTURE_SECONDS + _SECONDS_TO_START, MOST_SECONDS_IN_LINE)

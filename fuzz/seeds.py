@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import tifffile
 from PIL import Image
 from scipy.io import savemat
 
@@ -26,7 +25,7 @@ from elimipl.data.candidates import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.training.loop import fit
-from scripts.bad_inputs.encodings import with_chunk
+from scripts.bad_inputs.encodings import encoded, tiff, with_chunk
 from scripts.bad_inputs.metadata import DISPLAY_P3, PROPHOTO
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
@@ -41,66 +40,47 @@ def kept(name: str) -> list[bytes]:
     return [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))]
 
 
-def encoded(image: Image.Image, format_: str, **options: object) -> bytes:
-    """A picture as a file."""
-    file = io.BytesIO()
-    image.save(file, format_, **options)
-    return file.getvalue()
-
-
-def _big_tiff(pixels: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    tifffile.imwrite(file, pixels, bigtiff=True, tile=(32, 32), photometric="rgb")
-    return file.getvalue()
-
-
-def _planes(pixels: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    wide = pixels.transpose(2, 0, 1).astype(np.uint16) * 257
-    tifffile.imwrite(file, wide, planarconfig="separate", photometric="rgb", compression="zlib", rowsperstrip=16)
-    return file.getvalue()
-
-
 @cache
 def pictures() -> tuple[bytes, ...]:
     """Every format, with what a header can hold: camera data, profiles, frames, palettes, compressions."""
     colour, exif = _NOISE.convert("RGB"), Image.Exif()
     exif[0x0112] = 6
+    planes = np.asarray(colour).transpose(2, 0, 1).astype(np.uint16) * 257
     return (
-        encoded(colour, "PNG", exif=exif),
-        encoded(_NOISE, "PNG", save_all=True, append_images=[_NOISE.rotate(180)]),
-        encoded(colour.quantize(9), "PNG", transparency=2),
-        encoded(Image.fromarray(_RNG.integers(0, 4096, (72, 80), dtype=np.uint16)), "PNG"),
-        encoded(colour, "JPEG", exif=exif, icc_profile=b"profile" * 9),
-        encoded(colour, "JPEG", progressive=True),
-        encoded(colour.convert("CMYK"), "JPEG"),
-        encoded(colour, "TIFF", exif=exif),
-        encoded(colour, "TIFF", compression="tiff_lzw"),
-        encoded(colour, "TIFF", compression="tiff_adobe_deflate"),
-        _big_tiff(np.asarray(colour)),
-        encoded(colour, "TIFF", compression="jpeg", icc_profile=PROPHOTO),
-        _planes(np.asarray(colour)),
-        with_chunk(encoded(colour, "PNG", icc_profile=DISPLAY_P3), b"cICP", b"\x0c\x0d\0\1"),
-        with_chunk(with_chunk(encoded(colour, "PNG"), b"gAMA", b"\0\1\x86\xa0"), b"cHRM", bytes(range(32))),
-        encoded(colour.convert("F"), "TIFF", save_all=True, append_images=[colour.convert("1")]),
-        encoded(colour, "BMP"),
-        encoded(colour.quantize(9), "BMP"),
-        encoded(_NOISE, "WEBP", lossless=True, exif=exif),
-        encoded(colour, "WEBP", save_all=True, append_images=[colour.rotate(180)]),
+        encoded("PNG", colour, exif=exif),
+        encoded("PNG", _NOISE, save_all=True, append_images=[_NOISE.rotate(180)]),
+        encoded("PNG", colour.quantize(9), transparency=2),
+        encoded("PNG", Image.fromarray(_RNG.integers(0, 4096, (72, 80), dtype=np.uint16))),
+        encoded("JPEG", colour, exif=exif, icc_profile=b"profile" * 9),
+        encoded("JPEG", colour, progressive=True),
+        encoded("JPEG", colour.convert("CMYK")),
+        encoded("TIFF", colour, exif=exif),
+        encoded("TIFF", colour, compression="tiff_lzw"),
+        encoded("TIFF", colour, compression="tiff_adobe_deflate"),
+        tiff(np.asarray(colour), bigtiff=True, tile=(32, 32), photometric="rgb"),
+        encoded("TIFF", colour, compression="jpeg", icc_profile=PROPHOTO),
+        tiff(planes, planarconfig="separate", photometric="rgb", compression="zlib", rowsperstrip=16),
+        with_chunk(encoded("PNG", colour, icc_profile=DISPLAY_P3), b"cICP", b"\x0c\x0d\0\1"),
+        with_chunk(with_chunk(encoded("PNG", colour), b"gAMA", b"\0\1\x86\xa0"), b"cHRM", bytes(range(32))),
+        encoded("TIFF", colour.convert("F"), save_all=True, append_images=[colour.convert("1")]),
+        encoded("BMP", colour),
+        encoded("BMP", colour.quantize(9)),
+        encoded("WEBP", _NOISE, lossless=True, exif=exif),
+        encoded("WEBP", colour, save_all=True, append_images=[colour.rotate(180)]),
     )
 
 
 @cache
 def toy_picture() -> TissueImage:
     """A picture that every generator takes."""
-    return load(encoded(_NOISE.convert("RGB"), "PNG"))
+    return load(encoded("PNG", _NOISE.convert("RGB")))
 
 
 @cache
 def toy_dataset() -> BagDataset:
     """Six bags of three classes."""
     labels = np.arange(6) % 3
-    bags = [generate("row", load(encoded(_NOISE.convert("RGB").rotate(30 * i), "PNG"))) for i in range(6)]
+    bags = [generate("row", load(encoded("PNG", _NOISE.convert("RGB").rotate(30 * i)))) for i in range(6)]
     space = LabelSpace.of(["blue", "pink", "white"], id="toy")
     candidates = np.ones((6, 3), dtype=bool)
     return BagDataset.from_bags(
@@ -141,7 +121,7 @@ def zips() -> tuple[bytes, ...]:
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", packing) as archive:
             for name in ("A/1.png", "B/2.png", "../C/3.png"):
-                archive.writestr(name, encoded(_NOISE.resize((66, 66)).quantize(4), "PNG"))
+                archive.writestr(name, encoded("PNG", _NOISE.resize((66, 66)).quantize(4)))
         made.append(file.getvalue())
     return tuple(made)
 

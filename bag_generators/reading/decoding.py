@@ -45,6 +45,7 @@ EXPORT_A_REGION = (
     "(QuPath: File → Export images)."
 )
 _LARGEST = f"at most {MAX_PIXELS // 10**6} million in all and {MAX_SIDE:,} per side are allowed"
+NO_MEMORY = ("There is not enough memory to open this picture.", "Export a smaller region.")
 EXPORT_AGAIN = "Export it again as PNG, JPEG or TIFF."
 
 
@@ -107,6 +108,7 @@ def stated_size(data: bytes) -> tuple[int, int] | None:
 
 def _decode_as(kind: str, data: bytes) -> Decoded:
     coded = _checked_png(data) if kind == "PNG" else b""
+    scans = _number_of_scans(data) if kind == "JPEG" else 0
     if kind == "TIFF":
         tiff.refuse_unreadable_head(data)
     picture = FORMATS[kind].reader()(io.BytesIO(data))
@@ -118,8 +120,9 @@ def _decode_as(kind: str, data: bytes) -> Decoded:
         turned = _orientation(picture) != 1  # Pillow does it on loading
     else:
         _refuse_if_too_many_pixels(*picture.size)
-        if kind == "JPEG":
-            _refuse_if_too_many_parts(data, picture.width * picture.height)
+        pixels_to_scan = scans * picture.width * picture.height
+        if scans > MOST_JPEG_SCANS or (scans > 1 and pixels_to_scan > MOST_SCANNED_PIXELS):
+            raise _too_many_parts(kind, f"{scans} scans of {pixels_to_scan:,} pixels together")
         frames = getattr(picture, "n_frames", 1)
         notes = [f"The picture is animated ({frames} frames); the first one was used."] if frames > 1 else []
         turned = False
@@ -168,8 +171,8 @@ def _checked_png(data: bytes) -> bytes:
     raise _too_many_parts("PNG", f"more than {MOST_PARTS['PNG']:,} chunks")
 
 
-def _refuse_if_too_many_parts(data: bytes, pixels: int) -> None:
-    """Count the segments and scans of a JPEG up to the end of the picture: phones put a film behind it."""
+def _number_of_scans(data: bytes) -> int:
+    """How many scans a JPEG has up to the end of the picture (phones put a film behind it); refuses endless parts."""
     parts = scans = 0
     position = 2
     while (position := data.find(b"\xff", position)) >= 0 and position + 3 < len(data):
@@ -185,8 +188,7 @@ def _refuse_if_too_many_parts(data: bytes, pixels: int) -> None:
             position += int.from_bytes(data[position : position + 2], "big")
         if parts > MOST_PARTS["JPEG"]:
             raise _too_many_parts("JPEG", f"more than {MOST_PARTS['JPEG']:,} segments")
-    if scans > MOST_JPEG_SCANS or (scans > 1 and scans * pixels > MOST_SCANNED_PIXELS):
-        raise _too_many_parts("JPEG", f"{scans} scans of {pixels:,} pixels each")
+    return scans
 
 
 def _too_many_parts(kind: str, parts: str) -> InputError:
@@ -197,7 +199,7 @@ def _explained(kind: str, error: Exception) -> InputError:
     """A person's words for what Pillow says, which is known by its text alone."""
     text = str(error)
     if isinstance(error, MemoryError):
-        return InputError("There is not enough memory to open this picture.", "Export a smaller region.")
+        return InputError(*NO_MEMORY)
     if isinstance(error, Image.DecompressionBombError):  # WebP: its decoder takes the memory before it is asked
         return InputError(f"The picture has far too many pixels; {_LARGEST}.", "Export a smaller region.")
     if "MAX_TEXT" in text or "iCCP" in text:  # texts or colour profiles that unpack to megabytes

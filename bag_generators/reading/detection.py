@@ -2,33 +2,23 @@
 
 from bag_generators.formats import format_of
 
-_SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"%PDF", "a PDF document"),
-    (b"PK\x03\x04", "a ZIP archive or an Office document"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"Rar!", "a RAR archive"),
-    (b"%!PS", "a PostScript (EPS) drawing"),
-    (b"\xc5\xd0\xd3\xc6", "a PostScript (EPS) drawing"),
-    (b"GIF8", "a GIF picture"),
-    (b"8BPS", "a Photoshop file"),
-    (b"\x00\x00\x00\x0cjP  ", "a JPEG 2000 picture"),
-    (b"\xff\x4f\xff\x51", "a JPEG 2000 picture"),
-    (b"\x00\x00\x01\x00", "an icon file"),
-    (b"\x93NUMPY", "a NumPy array file"),
-    (b"\x80\x02", "a pickle, which could run code"),
-    (b"\x80\x03", "a pickle, which could run code"),
-    (b"\x80\x04", "a pickle, which could run code"),
-    (b"\x80\x05", "a pickle, which could run code"),
-    (b"ZISRAWFILE", "a whole-slide image (CZI)"),
-    (b"\x89HDF", "an HDF5 file"),
-    (b"\x7fELF", "a program"),
-    (b"MZ", "a program"),
-    (b"<svg", "an SVG drawing"),
-    (b"<!doctype html", "a web page"),
-    (b"<html", "a web page"),
-)
-_BYTES_LOOKED_AT = 1024
+_OTHERS: dict[str, tuple[bytes, ...]] = {
+    "a PDF document": (b"%PDF",),
+    "a ZIP archive or an Office document": (b"PK\x03\x04",),
+    "a gzip archive": (b"\x1f\x8b",),
+    "a 7z archive": (b"7z\xbc\xaf\x27\x1c",),
+    "a RAR archive": (b"Rar!",),
+    "a PostScript (EPS) drawing": (b"%!PS", b"\xc5\xd0\xd3\xc6"),
+    "a GIF picture": (b"GIF8",),
+    "a Photoshop file": (b"8BPS",),
+    "a JPEG 2000 picture": (b"\x00\x00\x00\x0cjP  ", b"\xff\x4f\xff\x51"),
+    "an icon file": (b"\x00\x00\x01\x00",),
+    "a NumPy array file": (b"\x93NUMPY",),
+    "a pickle, which could run code": (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+    "a whole-slide image (CZI)": (b"ZISRAWFILE",),
+    "an HDF5 file": (b"\x89HDF",),
+    "a program": (b"\x7fELF", b"MZ"),
+}
 
 
 def detect_kind(data: bytes) -> str | None:
@@ -37,17 +27,14 @@ def detect_kind(data: bytes) -> str | None:
     >>> detect_kind(b"%PDF-1.7")
     'a PDF document'
     """
-    head = data[:_BYTES_LOOKED_AT]
+    head = data[:1024]
     if (ours := format_of(head)) is not None:
         return ours
     if head[4:8] == b"ftyp":
         return "a HEIC, AVIF or video file"
     if head[128:132] == b"DICM":
         return "a DICOM file"
-    for signature, kind in _SIGNATURES:
-        if head.startswith(signature):
-            return kind
-    return _detect_text(head)
+    return next((kind for kind, starts in _OTHERS.items() if head.startswith(starts)), None) or _detect_text(head)
 
 
 def _detect_text(head: bytes) -> str | None:

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image, ImageFile, TiffImagePlugin
 
 from bag_generators.errors import InputError
-from bag_generators.reading.colours import UNUSED, Colours, lab_to_srgb
+from bag_generators.reading.colours import CONVERTED, UNUSED, Colours, lab_to_srgb
 from bag_generators.reading.tiff import BITS, PHOTOMETRIC, SAMPLE_FORMAT
 
 PIXELS_A_BAND = 2**18
@@ -64,7 +64,9 @@ def to_rgb(picture: Image.Image, storage: Storage, colours: Colours) -> tuple[np
     """(H, W, 3) uint8 pixels, contiguous and our own, and the notes on what was converted."""
     if _is_wide_grey(picture) or (storage.signed and picture.mode == "L"):
         grey, notes = _scaled_grey(picture, storage)
-        return np.repeat(grey[:, :, None], 3, axis=2), [*notes, *([UNUSED] if colours.note else []), _NO_COLOUR]
+        if colours.note is not None:
+            notes.append(UNUSED if colours.note == CONVERTED else colours.note)
+        return np.repeat(grey[:, :, None], 3, axis=2), [*notes, _NO_COLOUR]
     notes = [_MODES_IN_WORDS[picture.mode]] if picture.mode in _MODES_IN_WORDS else []
     pixels = np.empty((picture.height, picture.width, 3), np.uint8)
     only_grey, least, most = True, 255, 0
@@ -72,7 +74,7 @@ def to_rgb(picture: Image.Image, storage: Storage, colours: Colours) -> tuple[np
         part, (lowest, highest) = _laid_on_white(band, colours)
         least, most = min(least, lowest), max(most, highest)
         pixels[rows] = part
-        only_grey = only_grey and _is_grey(pixels[rows])
+        only_grey = only_grey and bool((pixels[rows] == pixels[rows][..., :1]).all())
     if most == 0:
         raise InputError("The picture is fully transparent.", "Export it again without transparency.")
     if least < 255:
@@ -125,39 +127,29 @@ def _scaled_grey(picture: Image.Image, storage: Storage) -> tuple[np.ndarray, li
 
     A camera of 12 bits writes 0..4095 into 16 bits: dividing by 65,535 would leave a black picture.
     """
-    lowest, highest = np.inf, -np.inf
-    for _, part in _bands(picture):
-        values = _numbers(part, storage)
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise InputError("The picture has values that are not numbers (NaN or infinite).", _SAVE_AS_8_BIT)
-        lowest, highest = min(lowest, float(values.min())), max(highest, float(values.max()))
-    is_float = picture.mode == "F"
+    values, is_float = np.asarray(picture), picture.mode == "F"
+    if picture.mode == "L":
+        values = values.view(np.int8)
+    elif picture.mode == "I" and storage.bits == 32 and storage.signed is False:
+        values = values.view(np.uint32)
+    lowest, highest = float(values.min()), float(values.max())
+    if not np.isfinite(lowest + highest):
+        raise InputError("The picture has values that are not numbers (NaN or infinite).", _SAVE_AS_8_BIT)
     fitting = [top for top in ((1, 255, 65535) if is_float else _CAMERA_RANGES) if highest <= top]
     if lowest < 0 or not fitting:
         raise InputError(
             f"The grey values reach from {lowest:g} to {highest:g}, which fits no known brightness scale.",
             _SAVE_AS_8_BIT,
         )
-    grey = np.empty((picture.height, picture.width), np.uint8)
-    for rows, part in _bands(picture):
-        scaled = _numbers(part, storage).astype(np.float32)
-        scaled *= 255.0 / fitting[0]
-        grey[rows] = np.rint(scaled, out=scaled)
+    scaled = values.astype(np.float32)
+    scaled *= 255.0 / fitting[0]
+    grey = np.rint(scaled, out=scaled).astype(np.uint8)
     if storage.white_is_zero:
         np.subtract(255, grey, out=grey)
     if fitting[0] == 255 and storage.bits == 8:
         return grey, []
     kind = "Float" if is_float else f"{storage.bits}-bit"
     return grey, [f"{kind} grey values were scaled from 0–{fitting[0]} to 0–255."]
-
-
-def _numbers(part: Image.Image, storage: Storage) -> np.ndarray:
-    """The values of a band as the file means them."""
-    values = np.asarray(part)
-    if part.mode == "L":
-        return values.view(np.int8)
-    unsigned_32_bits = part.mode == "I" and storage.bits == 32 and storage.signed is False
-    return values.view(np.uint32) if unsigned_32_bits else values
 
 
 def _checked_wide(pixels: np.ndarray) -> str:
@@ -168,11 +160,3 @@ def _checked_wide(pixels: np.ndarray) -> str:
             _SAVE_AS_8_BIT,
         )
     return "16-bit colours were reduced to 8 bits."
-
-
-def _is_grey(pixels: np.ndarray) -> bool:
-    sample = pixels[::16, ::16]
-    return all(
-        np.array_equal(part[..., 0], part[..., 1]) and np.array_equal(part[..., 1], part[..., 2])
-        for part in (sample, pixels)
-    )

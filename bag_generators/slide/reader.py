@@ -64,19 +64,19 @@ def answer(question: Question) -> Facts | np.ndarray:
     name = f"The slide “{Path(question.path).name}”"
     if state_of(question.path) != question.state:
         raise InputError(f"{name} has changed since it was opened.", "Open it again.")
-    with limited(seconds, MOST_READER_BYTES):
-        try:
+    try:
+        with limited(seconds, MOST_READER_BYTES):
             source = _source(question, name)
             if question.box is None:
                 return Facts(source.levels, source.microns_per_pixel)
             return _drawn(source, question.box, question.out, name)
-        except InputError:
-            raise
-        except MemoryError:
-            raise InputError(f"Reading {name[:1].lower()}{name[1:]} takes too much memory.", _EXPORT) from None
-        except Exception:  # OpenSlide's error, or what a broken file makes of its values
-            _forget(question)
-            raise InputError(f"{name} is damaged: a part of it can't be read.", "Copy it again.") from None
+    except InputError:
+        raise
+    except MemoryError:
+        raise InputError(f"Reading {name[:1].lower()}{name[1:]} takes too much memory.", _EXPORT) from None
+    except Exception:  # OpenSlide's error, or what a broken file makes of its values
+        _forget(question)
+        raise InputError(f"{name} is damaged: a part of it can't be read.", "Copy it again.") from None
 
 
 def state_of(path: str) -> State:

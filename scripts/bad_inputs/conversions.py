@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image, PngImagePlugin
 
-from scripts.bad_inputs.encodings import chunk, encoded, tiff, tiff_with, tissue, wide_png, zipped
+from scripts.bad_inputs.encodings import chunk, encoded, tiff, tiff_with, tissue, wide_png
 
 _NO_COLOUR = "has no colour"
 _UNREADABLE = "stores its pixels in a way we can't read"
@@ -134,7 +134,7 @@ TAKEN = {
     "bigtiff.tif": (lambda: tiff(np.asarray(tissue()), bigtiff=True, photometric="rgb"), ""),
     "camera-data-of-garbage.jpg": (lambda: encoded("JPEG", exif=b"Exif\0\0II*\0\xff\xff\xff\xffgarbage"), ""),
     "plain-text-of-20-megabytes.png": (_long_text, ""),
-    "archive-behind-a-picture.png": (lambda: encoded("PNG") + zipped(), ""),
+    "archive-behind-a-picture.png": (lambda: encoded("PNG") + b"PK\x03\x04\x14" + bytes(60), ""),
     "web-page-behind-a-picture.jpg": (lambda: encoded("JPEG") + b"<script>alert(1)</script>", ""),
     "chunk-nobody-knows.png": (lambda: encoded("PNG")[:-12] + chunk(b"teSt", b"x" * 99) + encoded("PNG")[-12:], ""),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import struct
-import zipfile
 import zlib
 from functools import cache
 from typing import Any
@@ -40,18 +39,6 @@ def tiff(values: np.ndarray, **options: Any) -> bytes:
 def wide_png(values: np.ndarray) -> bytes:
     """A PNG of 16 bits a colour, (H, W, 3) RGB."""
     return bytes(cv2.imencode(".png", values[:, :, ::-1])[1])
-
-
-def cut(data: bytes, share: float) -> bytes:
-    """The first part of a file."""
-    return data[: int(len(data) * share)]
-
-
-def flipped(data: bytes, position: float) -> bytes:
-    """One byte changed."""
-    changed = bytearray(data)
-    changed[int(len(data) * position)] ^= 0x55
-    return bytes(changed)
 
 
 def chunk(name: bytes, data: bytes) -> bytes:
@@ -165,18 +152,3 @@ def tiff_with_entries(data: bytes, more: list[tuple[int, int, int, Any]]) -> byt
         entries.append((tag, kind, length, entries[-1][3] if value is None else value))
     table = struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *entry) for entry in sorted(entries))
     return data[:4] + struct.pack("<I", position) + b"".join([data[8:], *behind, table, bytes(4)])
-
-
-def zipped(name: str = "word/document.xml") -> bytes:
-    """A ZIP archive, as an Office document is one."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(name, "text")
-    return file.getvalue()
-
-
-def array_file() -> bytes:
-    """A NumPy array."""
-    file = io.BytesIO()
-    np.save(file, np.eye(3))
-    return file.getvalue()

@@ -11,7 +11,7 @@ import pytest
 from bag_generators import InputError, load, uploads
 from bag_generators.pool import ProcessDiedError, Standby, Standbys
 from bag_generators.uploads import read_upload, size_of_upload
-from scripts.bad_inputs.encodings import encoded, png_claiming
+from scripts.bad_inputs.encodings import encoded, png_claiming, tiff_of_strips
 from tests.bag_generators import pool_tasks
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no such processes")
@@ -46,8 +46,9 @@ def test_what_takes_too_long_is_refused_and_the_next_upload_is_read(monkeypatch)
 
 def test_what_needs_too_much_memory_is_refused_and_the_next_upload_is_read(monkeypatch):
     monkeypatch.setattr(uploads, "_readers", Standbys(pool_tasks.with_little_memory, 1, 60, 60))
-    with pytest.raises(InputError, match="not enough memory"):
-        read_upload(png_claiming(6000, 6000, bytes(6001 * 6000)))
+    for data in (png_claiming(6000, 6000, bytes(6001 * 6000)), tiff_of_strips(1_000_000)):
+        with pytest.raises(InputError, match="not enough memory"):
+            read_upload(data)
     assert read_upload(TILE).width == 224
 
 

@@ -1,7 +1,5 @@
 """Pictures that open after a conversion: the pixels a person would expect, and a note that says so."""
 
-import io
-
 import cv2
 import numpy as np
 import pytest
@@ -9,17 +7,11 @@ from PIL import Image, PngImagePlugin
 
 from bag_generators.errors import InputError
 from bag_generators.image import load
-from scripts.bad_inputs.encodings import tiff, with_chunk
+from scripts.bad_inputs.encodings import encoded, tiff, with_chunk
 
 COLOURS = np.random.default_rng(2).integers(0, 256, (40, 64, 3), dtype=np.uint8)
 RAMP = np.linspace(0, 255, 64, dtype=np.uint8)[None].repeat(40, axis=0)
 NO_COLOUR = "The picture has no colour, only grey values; a result for stained tissue would be unreliable."
-
-
-def encoded(format_, image, **options):
-    file = io.BytesIO()
-    image.save(file, format_, **options)
-    return file.getvalue()
 
 
 def png_by_opencv(values):
