@@ -18,7 +18,7 @@ import numpy as np
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.mapped_rows import MappedRows
-from bag_generators.storage import ForeignFileError, check_new_file, read_tensors, write_tensors
+from bag_generators.storage import ForeignFileError, check_writable, read_tensors, write_tensors
 from bag_generators.validation import Record, validated
 
 VERSION = 2
@@ -72,7 +72,14 @@ def check_out(path: Path) -> None:
         raise InputError(
             f"Bags are not written as “{path.suffix}” files.", f"Name the file “{path.stem}.safetensors” instead."
         )
-    check_new_file(path, "The data set")
+    if path.is_dir():
+        raise InputError(f"The data set can't be written to “{path}”: that is a folder.", "Add the name of a file.")
+    if not path.parent.is_dir():
+        raise InputError(
+            f"The data set can't be written to “{path}”: there is no folder “{path.parent}”.",
+            "Make the folder first, or check the name.",
+        )
+    check_writable(path, "The data set")
 
 
 def write(path: Path, bags: BagFile) -> None:
