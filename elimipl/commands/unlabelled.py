@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bag_generators import Bag
-from bag_generators.bag_file import BagArchive
+from bag_generators.archive import BagArchive
 from bag_generators.errors import InputError, printable
 from bag_generators.formats import extensions
 from bag_generators.parallel import AnyPath, Outcome, generate_with_notes
