@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from bag_generators import Bag, InputError, shards
-from bag_generators.generator import Generator
+from bag_generators.generator import Recipe
 from bag_generators.mapped_rows import TENSOR
 from bag_generators.parallel import BAGS_ONLY, crashed, outcome_of
 from bag_generators.pool import ProcessDiedError, Standby
@@ -53,7 +53,7 @@ class PartJob:
 
     folder: Path
     out: Path
-    recipe: Generator
+    recipe: Recipe
     params: dict[str, Any]
     described: dict[str, Any]
     environment: dict[str, str] = field(default_factory=_own_environment)
