@@ -42,11 +42,5 @@ class Bag:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A read-only mapping can't travel between processes, a dict can; read-only arrays are made so again.
-        return Bag, (
-            self.features,
-            self.regions,
-            self.generator,
-            dict(self.params),
-            self.feature_names,
-            self.image_sha256,
-        )
+        about = self.generator, dict(self.params), self.feature_names, self.image_sha256
+        return Bag, (self.features, self.regions, *about)

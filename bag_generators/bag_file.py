@@ -7,7 +7,6 @@ Names are tensors, too: as JSON those of a million bags would not fit into the h
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.mapped_rows import MappedRows
-from bag_generators.storage import ForeignFileError, check_new_file, read_tensors, write_tensors
+from bag_generators.storage import ForeignFileError, check_writable, read_tensors, write_tensors
 from bag_generators.validation import Record, validated
 
 VERSION = 2
@@ -72,49 +70,20 @@ def check_out(path: Path) -> None:
         raise InputError(
             f"Bags are not written as “{path.suffix}” files.", f"Name the file “{path.stem}.safetensors” instead."
         )
-    check_new_file(path, "The data set")
+    if path.is_dir():
+        raise InputError(f"The data set can't be written to “{path}”: that is a folder.", "Add the name of a file.")
+    if not path.parent.is_dir():
+        raise InputError(
+            f"The data set can't be written to “{path}”: there is no folder “{path.parent}”.",
+            "Make the folder first, or check the name.",
+        )
+    check_writable(path, "The data set")
 
 
 def write(path: Path, bags: BagFile) -> None:
     """Write `bags` to `path`, all or nothing. Names keep their bytes, also those that are not UTF-8."""
     tensors, described = packed(bags)
     write_tensors(path, {**tensors, "instances": np.asarray(bags.instances)}, _METADATA_KEY, described, "The data set")
-
-
-class BagArchive:
-    """Collects bags of one generator and the files that gave none, and writes them all at once."""
-
-    def __init__(self, path: Path) -> None:
-        check_out(path)  # before the work begins, not after
-        self._path = path
-        self._made: list[tuple[str, str, np.ndarray, np.ndarray]] = []
-        self._failed: list[tuple[str, str]] = []
-        self._about: dict[str, Any] = {}
-
-    def add(self, file: str | os.PathLike[str], result: Bag | InputError) -> None:
-        """Take in what became of a file. Regions are kept as boxes alone, so that thousands of bags fit."""
-        if isinstance(result, InputError):
-            self._failed.append((os.fspath(file), str(result)))
-            return
-        boxes = np.array([result.regions.box(i) for i in range(len(result))], dtype=np.int64)
-        self._made.append((os.fspath(file), result.image_sha256, result.features, boxes))
-        self._about = {name: getattr(result, name) for name in ("generator", "params", "feature_names")}
-
-    def save(self) -> None:
-        """Write the file."""
-        names, digests, features, boxes = zip(*self._made, strict=True) if self._made else ((), (), (), ())
-        failed, reasons = zip(*self._failed, strict=True) if self._failed else ((), ())
-        content = BagFile(
-            instances=np.concatenate(features or [np.zeros((0, 0), np.float32)]),
-            offsets=np.cumsum([0, *map(len, features)], dtype=np.int64),
-            boxes=np.concatenate(boxes or [np.zeros((0, 4), np.int64)]),
-            names=names,
-            image_sha256=digests,
-            failed=failed,
-            reasons=reasons,
-            **self._about,
-        )
-        write(self._path, content)
 
 
 def packed(bags: BagFile) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from bag_generators.image import TissueImage
 
 TILE = 224
@@ -13,14 +11,6 @@ MICRONS = 0.5
 SMALLEST = 64
 LARGE_FROM = 1.5
 """A picture whose shorter side is this many times as long as a tile is looked at field by field."""
-
-
-class FieldOfView(NamedTuple):
-    """A part of a picture and its upper left corner in the whole, in pixels."""
-
-    image: TissueImage
-    x: int = 0
-    y: int = 0
 
 
 def is_large(image: TissueImage) -> bool:
@@ -34,10 +24,9 @@ def field_size(image: TissueImage) -> int:
     return max(SMALLEST, min(wanted, image.width, image.height))
 
 
-def first_field(image: TissueImage) -> FieldOfView:
+def first_field(image: TissueImage) -> TissueImage:
     """What is read of a picture until somebody moves the field: all of a small one, the middle of a large one."""
     if not is_large(image):
-        return FieldOfView(image)
+        return image
     size = field_size(image)
-    x, y = (image.width - size) // 2, (image.height - size) // 2
-    return FieldOfView(image.tile(x, y, size), x, y)
+    return image.tile((image.width - size) // 2, (image.height - size) // 2, size)

@@ -265,12 +265,9 @@ class LabelRegions(Regions):
         y_edges, x_edges = self._edges
         own = self.cells == self._index(i)
         rows, columns = np.flatnonzero(own.any(axis=1)), np.flatnonzero(own.any(axis=0))
-        return (
-            int(x_edges[columns[0]]),
-            int(y_edges[rows[0]]),
-            int(x_edges[columns[-1] + 1]),
-            int(y_edges[rows[-1] + 1]),
-        )
+        x0, x1 = x_edges[[columns[0], columns[-1] + 1]].tolist()
+        y0, y1 = y_edges[[rows[0], rows[-1] + 1]].tolist()
+        return x0, y0, x1, y1
 
     def crop(self, image: TissueImage, i: int) -> np.ndarray:
         """The part of the picture inside `box(i)`, (h, w, 3) uint8, other instances faded to white."""

@@ -13,7 +13,7 @@ import numpy as np
 from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.formats import MAX_PIXELS
-from bag_generators.generator import Generator
+from bag_generators.generator import Generator, Recipe
 from bag_generators.generators import deep, kmeansseg, row, sbn, sift
 from bag_generators.image import TissueImage
 from bag_generators.plugins import Registry
@@ -55,17 +55,17 @@ def unregister(name: str) -> None:
     GENERATORS.unregister(name)
 
 
-def recipe_of(name: str) -> Generator | None:
+def recipe_of(name: str) -> Recipe | None:
     """The generator called `name` to be sent to a worker process; None where that could not import its function."""
     generator = _named(name)
     return None if importable_name(generator.function) is None else generator
 
 
-def register_again(generator: Generator) -> str:
+def register_again(recipe: Recipe) -> str:
     """Make a generator of the caller known in a worker process, unless it is; returns its name."""
-    if generator.name not in GENERATORS:
-        register(generator)
-    return generator.name
+    if recipe.name not in GENERATORS:
+        register(recipe)
+    return recipe.name
 
 
 def generate(name: str, image: TissueImage, /, **params: Any) -> Bag:

@@ -41,18 +41,6 @@ def check_writable(path: Path, what: str) -> None:
         raise _refusal(path, what, error) from None
 
 
-def check_new_file(path: Path, what: str) -> None:
-    """Refuse now, before the work, a folder and a file in a folder that isn't there; nothing is made."""
-    if path.is_dir():
-        raise InputError(f"{what} can't be written to “{path}”: that is a folder.", "Add the name of a file.")
-    if not path.parent.is_dir():
-        raise InputError(
-            f"{what} can't be written to “{path}”: there is no folder “{path.parent}”.",
-            "Make the folder first, or check the name.",
-        )
-    check_writable(path, what)
-
-
 def write_whole(path: Path, content: bytes, what: str) -> None:
     """Put `content` into `path`, all or nothing; `what` names the thing in the refusal, such as “The model card”."""
     temporary = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
@@ -65,8 +64,7 @@ def validated(kind: type[Kind], values: Any, called: str, fix: str = RESTORE) ->
     except (ValueError, TypeError, RecursionError):
         raise InputError(f"{called} holds something that can't be shown.", fix) from None
     try:
-        record: Kind = _adapter(kind).validate_json(text)
-        return record
+        return _adapter(kind).validate_json(text)
     except ValidationError as refusal:
         raise _sentence(refusal.errors(include_url=False)[0], called, fix) from None
 
@@ -76,9 +74,10 @@ def plain(record: Any) -> Any:
     return _adapter(type(record)).dump_python(record, mode="json")
 
 
-@cache  # making one takes longer than a hundred uses
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+def _adapter(kind: type[Kind]) -> TypeAdapter[Kind]:
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def _sentence(error: Mapping[str, Any], called: str, fix: str) -> InputError:
@@ -98,6 +97,7 @@ def _sentence(error: Mapping[str, Any], called: str, fix: str) -> InputError:
     return InputError(f"{called} is damaged{where}: {said}.", fix)
 
 
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}  # making one takes longer than a hundred uses
 _UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 _EXPECTED: Mapping[str, str] = MappingProxyType(
     {

@@ -15,7 +15,7 @@ from PIL import Image
 from scipy.io import savemat
 
 from bag_generators import TissueImage, generate, load
-from bag_generators.bag_file import BagArchive
+from bag_generators.archive import BagArchive
 from bag_generators.errors import InputError
 from bag_generators.tissue.quality import measure
 from elimipl.cards.card import Card

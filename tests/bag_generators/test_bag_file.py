@@ -141,3 +141,13 @@ def test_a_description_that_is_none_is_refused(value, tmp_path):
     path.write_bytes(save({"instances": np.ones((1, 1), np.float32)}, {"elimipl.bags": json.dumps(value)}))
     with pytest.raises(InputError):
         bag_file.read(path)
+
+
+def test_a_new_file_needs_a_folder_that_is_there(tmp_path):
+    bag_file.check_out(tmp_path / "new")
+    for path, said in ((tmp_path / "nowhere" / "new", "Make the folder first"), (tmp_path, "that is a folder")):
+        with pytest.raises(InputError, match=said):
+            bag_file.check_out(path)
+    with pytest.raises(InputError, match=r"Name the file “bags\.safetensors” instead"):
+        bag_file.check_out(tmp_path / "bags.npz")
+    assert list(tmp_path.iterdir()) == []

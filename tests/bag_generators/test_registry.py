@@ -3,7 +3,6 @@
 import pickle
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from bag_generators import GENERATORS, Bag, InputError, TissueImage, generate, load
+from bag_generators import GENERATORS, Bag, InputError, TissueImage, generate
 from bag_generators.generators.working_size import working_copy
 from bag_generators.tissue.stain import STAINS
 from tests.bag_generators.references.pictures import KINDS, flat, picture
@@ -58,19 +57,6 @@ def test_any_size_from_64_px_works(name: str, height: int, width: int, kind: str
     assert bag.regions.shape == (height, width)
     assert len(bag.regions) == len(bag)
     assert bag.regions.paint(np.zeros(len(bag))).shape == (height, width)
-
-
-@pytest.mark.parametrize("name", ["row", "sbn", "sift"])
-@settings(max_examples=20, deadline=None)
-@given(height=st.integers(32, 150), width=st.integers(32, 150), axis=st.sampled_from([0, 1]))
-def test_flipping_the_picture_flips_the_regions(name: str, height: int, width: int, axis: int) -> None:
-    image = picture("noise", height=2 * height, width=2 * width)
-    regions = generate(name, image).regions
-    flipped = generate(name, TissueImage.from_array(np.flip(image.pixels, axis))).regions
-    side = {"row": (8, 1), "sbn": (3, 3), "sift": (5, 5)}[name]
-    partner = np.flip(np.arange(len(regions)).reshape(side), axis).ravel()
-    for i, j in enumerate(partner):
-        assert (flipped.mask(j) == np.flip(regions.mask(i), axis)).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -177,12 +163,3 @@ def test_a_long_side_is_averaged_even_when_the_short_one_grows() -> None:
     stripes = np.zeros((112, 672, 3), np.uint8)
     stripes[:, ::3] = 240  # one column in three
     assert (working_copy(stripes) == 80).all()
-
-
-def test_real_uploads_give_bags_in_their_own_coordinates(shared_data: Path) -> None:
-    for file in sorted(shared_data.glob("uploads/*"))[:2]:
-        image = load(file)
-        for name in NAMES:
-            bag = generate(name, image)
-            assert bag.regions.shape == (768, 768)
-            assert bag.regions.crop(image, 0).size > 0

@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import save
 
 from bag_generators.errors import InputError
-from bag_generators.storage import ForeignFileError, check_new_file, pack_tensors, read_tensors, write_tensors
+from bag_generators.storage import ForeignFileError, pack_tensors, read_tensors, write_tensors
 
 TENSORS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([True, False])}
 
@@ -58,15 +58,6 @@ def test_a_file_that_is_not_there_and_one_that_is_a_folder(tmp_path):
         read_tensors(tmp_path / "t", "key", "t")
     with pytest.raises(InputError, match="could not be read"):
         read_tensors(tmp_path, "key", "t")
-
-
-def test_a_new_file_needs_a_folder_that_is_there(tmp_path):
-    check_new_file(tmp_path / "new", "The thing")
-    with pytest.raises(InputError, match=r"there is no folder .*Make the folder first"):
-        check_new_file(tmp_path / "nowhere" / "new", "The thing")
-    with pytest.raises(InputError, match="that is a folder"):
-        check_new_file(tmp_path, "The thing")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_single_number_stays_one(tmp_path):

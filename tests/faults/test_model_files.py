@@ -1,17 +1,12 @@
-"""A model that is missing, cut short, swapped, of another sum or a pickle: one sentence, and the other models serve."""
+"""A model that is swapped, or whose card is spoilt: one sentence on the page, and the other models serve."""
 
-import json
-import pickle
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bag_generators.errors import InputError
 from elimipl.cards import files as model_file
-from elimipl.predictor import Predictor
 from tests.support.waiting import PATIENCE
 from ui.frame import cached
 
@@ -33,40 +28,11 @@ def models(tmp_path, monkeypatch) -> Path:
     cached.predictor.clear()
 
 
-def weights(folder: Path, name: str = BROKEN) -> Path:
-    return folder / f"{name}.safetensors"
-
-
-def change_sum(folder: Path) -> None:
-    path = folder / f"{BROKEN}.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "sha256": "0" * 64}))
-
-
-FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
-    "missing": (lambda folder: weights(folder).unlink(), "are missing"),
-    "cut short": (lambda folder: weights(folder).write_bytes(weights(folder).read_bytes()[:5000]), "is cut short"),
-    "emptied": (lambda folder: weights(folder).write_bytes(b""), "is cut short"),
-    "swapped": (lambda folder: shutil.copy(weights(folder, SOUND), weights(folder)), "swapped or changed"),
-    "of another sum": (change_sum, "expects sha256 000000000000"),
-    "a pickle": (lambda folder: weights(folder).write_bytes(pickle.dumps(print)), "pickle in disguise"),
-    "a folder": (lambda folder: (weights(folder).unlink(), weights(folder).mkdir()), "can't be read"),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_spoilt_model_is_refused_with_what_is_wrong(models, fault):
-    spoil, said = FAULTS[fault]
-    spoil(models)
-    with pytest.raises(InputError) as refused:
-        Predictor.load(BROKEN)
-    assert said in refused.value.what
-
-
 def test_the_page_says_what_is_wrong_and_the_other_model_serves(models):
-    change_sum(models)
+    shutil.copy(models / f"{SOUND}.safetensors", models / f"{BROKEN}.safetensors")
     page = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE).run()
     assert not page.exception
-    assert ["expects sha256 000000000000" in item.value for item in page.error] == [True]
+    assert ["swapped or changed" in item.value for item in page.error] == [True]
     page.segmented_control(key="method").set_value("demipl").run()
     assert not page.exception
     assert not page.error

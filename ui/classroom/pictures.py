@@ -78,7 +78,7 @@ def as_png(pixels: np.ndarray) -> bytes:
 
 def _fitted(image: TissueImage, name: str, kind: str, truth: int | None) -> NewPicture:
     """The field of view that models read, small enough for a phone."""
-    field = first_field(image).image
+    field = first_field(image)
     microns, pixels = field.microns_per_pixel, _middle(field.pixels)
     if (factor := LONGEST_SIDE / max(pixels.shape[:2])) < 1:
         pixels = np.asarray(cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA))

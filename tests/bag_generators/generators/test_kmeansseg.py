@@ -70,19 +70,6 @@ def test_real_tiles_have_the_papers_number_of_segments(shared_data: Path) -> Non
     assert np.mean(counts) == pytest.approx(4.31, abs=0.25)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_instances_are_the_means_of_their_blocks_and_the_largest_comes_first(kind: str) -> None:
-    image = picture(kind)
-    bag = generate("kmeansseg", image)
-    assert isinstance(bag.regions, LabelRegions)
-    labels, points = bag.regions.cells.ravel(), block_features(image.pixels)
-    for i, features in enumerate(bag.features):
-        assert features == pytest.approx(points[labels == i].mean(axis=0), rel=1e-6)
-    areas = np.bincount(labels)
-    assert (np.diff(areas) <= 0).all()
-    assert areas.min() > 0
-
-
 def test_one_colour_is_one_segment() -> None:
     bag = generate("kmeansseg", flat((200, 100, 150)))
     assert bag.features.shape == (1, 6)
@@ -98,19 +85,6 @@ def test_fewer_distinct_blocks_than_clusters_never_fail(n_colours: int, seed: in
     assert 1 <= len(bag) <= min(16, n_colours)
     assert np.isfinite(bag.features).all()
     assert all(bag.regions.mask(i).any() for i in range(len(bag)))
-
-
-@settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 10_000), vertical=st.booleans())
-def test_flipping_a_picture_of_even_blocks_flips_its_segments(seed: int, vertical: bool) -> None:
-    rng = np.random.default_rng(seed)
-    palette = rng.integers(0, 256, (5, 3))
-    colours = palette[np.minimum(rng.integers(0, 9, (56, 56)), 4)]
-    axis = 0 if vertical else 1
-    bag, flipped = generate("kmeansseg", blocks_of(colours)), generate("kmeansseg", blocks_of(np.flip(colours, axis)))
-    scores = np.arange(len(bag))
-    assert bag.features == pytest.approx(flipped.features, abs=1e-4)
-    assert (flipped.regions.paint(scores) == np.flip(bag.regions.paint(scores), axis)).all()
 
 
 def test_points_midway_between_centres_go_to_one_cluster_only() -> None:
