@@ -3,8 +3,8 @@
 import streamlit as st
 
 from bag_generators import GENERATORS
+from ui.explore.gallery import show_waiting
 from ui.explore.picture import choose_picture
-from ui.explore.upload_link import show_waiting
 from ui.frame.page import show_error, show_notes, start_page
 from ui.generators import texts
 from ui.generators.bags import all_bags

@@ -24,7 +24,7 @@ try:
             show_costs(choice)
             show_table(choice)
         else:
-            st.info(texts.NO_METHOD, icon=":material/info:")
+            st.info("Choose at least one method.", icon=":material/info:")
         show_claims(load_claims())
 except InputError as error:
     show_error(error)

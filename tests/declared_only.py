@@ -81,13 +81,10 @@ def build_files() -> None:
     from ui.classroom.pictures import drawn
     from ui.classroom.store.classes import ClassStore
     from ui.classroom.tally import tally
-    from ui.explore.analysis import View, analyse
-    from ui.explore.exports.geojson import geojson
-    from ui.explore.exports.instances_csv import instances_csv
-    from ui.explore.exports.painted import painted_png
-    from ui.explore.exports.provenance import provenance_json
-    from ui.explore.exports.report import html_report
-    from ui.explore.view_state import ViewState
+    from ui.explore.analysis import View, ViewState, analyse
+    from ui.explore.exports import geojson, instances_csv, provenance_json
+    from ui.explore.picture_export import painted_png
+    from ui.explore.report import html_report
 
     model, sample = Predictor.load("tissue7-row-elimipl"), list_samples()[0]
     analysis = analyse(View(sample.load()), sample, model)

@@ -72,7 +72,7 @@ def test_all_that_ships_is_in_the_wheel(site):
         assert installed == shipped
     for path in ("app.py", "assets/icon.png", ".streamlit/config.toml", "benchmarks/results/benchmark.json"):
         assert (site / "elimipl_pathology" / path).read_bytes() == (ROOT / path).read_bytes()
-    assert (site / "ui/explore/exports/report.html.jinja").is_file()
+    assert (site / "ui/explore/report.html.jinja").is_file()
     pages = {path.name for path in (ROOT / "pages").glob("*.py")}
     assert {path.name for path in (site / "elimipl_pathology/pages").glob("*.py")} == pages
 

@@ -91,19 +91,25 @@ def geojson(slide_map: SlideMap) -> dict[str, Any]:
     for index, name in enumerate(slide_map.label_space.names):
         if (classes == index).any():
             colour = slide_map.label_space.colours[index]
-            features.append(
-                {
-                    "type": "Feature",
-                    "geometry": shapely.geometry.mapping(outline(slide_map, classes == index)),
-                    "properties": {
-                        "objectType": "annotation",
-                        "name": name,
-                        "classification": {"name": name, "color": ImageColor.getrgb(colour)},
-                        "measurements": {"area mm²": areas[name], "share of tissue": shares[name]},
-                    },
-                }
-            )
+            classification = {"name": name, "color": ImageColor.getrgb(colour)}
+            measured = {"area mm²": areas[name], "share of tissue": shares[name]}
+            area = outline(slide_map, classes == index)
+            features.append(geojson_feature(area, "annotation", name, classification, measured))
     return {"type": "FeatureCollection", "features": features}
+
+
+def geojson_feature(
+    area: Any, kind: str, name: str, classification: dict[str, Any], measurements: dict[str, float]
+) -> dict[str, Any]:
+    """A shape as an object of QuPath, with the rings of its polygons as GeoJSON wants them."""
+    properties = {
+        "objectType": kind,
+        "name": name,
+        "classification": classification,
+        "measurements": measurements,
+    }
+    geometry = dict(shapely.geometry.mapping(shapely.orient_polygons(area)))
+    return {"type": "Feature", "geometry": geometry, "properties": properties}
 
 
 def outline(slide_map: SlideMap, chosen: np.ndarray) -> Any:
@@ -122,8 +128,7 @@ def outline(slide_map: SlideMap, chosen: np.ndarray) -> Any:
         # Tiles that hang together have one outer ring, the one around all others; what lies in it are holes.
         corners.sort(key=lambda ring: -np.ptp(ring[:, 0]) * np.ptp(ring[:, 1]))
         polygons.append(shapely.Polygon(corners[0], corners[1:]))
-    merged = polygons[0] if len(polygons) == 1 else shapely.MultiPolygon(polygons)
-    return shapely.orient_polygons(merged)
+    return polygons[0] if len(polygons) == 1 else shapely.MultiPolygon(polygons)
 
 
 def table_csv(slide_map: SlideMap) -> str:

@@ -20,10 +20,9 @@ from elimipl.cards.files import usable_models
 from elimipl.explain import contribution, single, without_instances
 from elimipl.predictor import Predictor
 from ui.explore import texts
-from ui.explore.analysis import CandidateSet, View, analyse
+from ui.explore.analysis import OF_A_CLASS, CandidateSet, View, analyse, votes_of
 from ui.explore.candidates import switch_clicked
 from ui.explore.maps import vote_layers, vote_shares
-from ui.explore.view_state import OF_A_CLASS
 from ui.figures.bars import PALE
 from ui.figures.evenness import is_even
 from ui.figures.map_colours import COLOUR_PAIRS
@@ -79,8 +78,8 @@ def check_numbers_of_maps(predictor: Predictor, bag: Bag, painted: np.ndarray) -
     prediction, votes, space = predictor.predict(bag), single(predictor, bag), predictor.card.label_space
     logits = contribution(predictor, bag).sum(axis=0)
     np.testing.assert_allclose(np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum(), prediction.raw)
-    assert vote_shares(bag, votes, space).sum() == pytest.approx(1)
-    winners = sum(np.isfinite(layer.cells).astype(int) for layer in vote_layers(bag, votes, space))
+    assert vote_shares(votes_of(bag, votes), space).sum() == pytest.approx(1)
+    winners = sum(np.isfinite(layer.cells).astype(int) for layer in vote_layers(votes_of(bag, votes), space))
     np.testing.assert_array_equal(winners, np.isfinite(bag.regions.grid(np.zeros(len(bag)))[2]))
     if is_even(prediction.attention):
         assert not np.isfinite(painted).any()

@@ -15,7 +15,7 @@ from bag_generators.tissue import phantom
 from elimipl.data import fetch
 from tests.elimipl.data.range_server import Behaviour, serve
 from ui.explore import texts
-from ui.explore.more_samples import CLASSES
+from ui.explore.gallery import CLASSES
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = fetch.DATASETS[0]

@@ -83,10 +83,10 @@ def choose_comparison() -> Comparison | None:
     others = [space.titles[c] for c in np.flatnonzero(recorded.candidates[bag]) if c != recorded.labels[bag]]
     st.caption(texts.candidates_told(space.titles[recorded.labels[bag]], others))
     st.caption(texts.BAG_RULE)
-    st.subheader(texts.METHODS_HEADING, divider="gray")
+    st.subheader("Methods", divider="gray")
     methods = recorded.about.methods
     left, right = (
         picker.choose_method(f"compare_{label.lower()}", methods, label, start)
-        for label, start in ((texts.LEFT_LABEL, FIRST), (texts.RIGHT_LABEL, SECOND))
+        for label, start in (("Left", FIRST), ("Right", SECOND))
     )
     return Comparison(recorded, bag, left, right)

@@ -25,15 +25,13 @@ _RUN = "compare_run"
 
 def show_live(comparison: Comparison) -> None:
     """Choose a method and a seed, start, watch the bag that is compared above."""
-    st.subheader(texts.LIVE_HEADING, divider="gray", anchor=False)
+    st.subheader("Train it here", divider="gray", anchor=False)
     st.caption(texts.LIVE_ABOUT)
     methods = comparison.recorded.about.methods
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        method = st.selectbox(
-            texts.LIVE_METHOD_LABEL, methods, index=methods.index(comparison.right), key="live_method", width=180
-        )
-        seed = st.number_input(texts.LIVE_SEED_LABEL, 0, 9999, 1, key="live_seed", width=140)
-        if st.button(texts.LIVE_START_LABEL, icon=":material/play_arrow:", type="primary", key="live_start"):
+        method = st.selectbox("Method", methods, index=methods.index(comparison.right), key="live_method", width=180)
+        seed = st.number_input("Seed", 0, 9999, 1, key="live_seed", width=140)
+        if st.button("Train it here", icon=":material/play_arrow:", type="primary", key="live_start"):
             start_run(plan_for(comparison, method, int(seed)), _RUN)
     run = current_run(_RUN)
     if run is None or run.plan.title != _title(comparison, run.plan.title.partition(" on ")[0]):
@@ -66,7 +64,7 @@ def _show_run(comparison: Comparison, run: TrainingRun, was_running: bool) -> No
     bar, stop = st.columns([4, 1.3], vertical_alignment="center")
     bar.progress(progress.done / epochs, " · ".join(filter(None, (state_in_words, in_line(*run.place)))))
     if not progress.is_over:
-        stop.button(texts.LIVE_STOP_LABEL, icon=":material/stop:", on_click=run.stop, key="live_stop", width="stretch")
+        stop.button("Stop training", icon=":material/stop:", on_click=run.stop, key="live_stop", width="stretch")
     palette = current_palette()
     seen = progress.news.probabilities[:, comparison.bag]
     four = four_probabilities(seen, comparison.candidates, comparison.true_index)

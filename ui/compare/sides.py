@@ -22,7 +22,7 @@ from ui.frame.palette import current_palette
 def show_comparison(comparison: Comparison) -> None:
     """Everything that moves with the epoch; moving it reruns only this part."""
     epochs = comparison.recorded.epochs
-    epoch = choices.slider(texts.EPOCH_LABEL, 0, epochs, epochs, "compare_epoch")
+    epoch = choices.slider("After epoch (0 is the untrained model)", 0, epochs, epochs, "compare_epoch")
     methods = (comparison.left, comparison.right)
     # One colour scale for both, so that the two maps can be compared.
     highest = max(float(comparison.attention(method, epoch).max()) for method in methods)
@@ -40,13 +40,13 @@ def _show_side(comparison: Comparison, method: str, epoch: int, highest: float, 
     st.caption(texts.side_about(recorded.about.configs[method], float(measured)))
     four = four_probabilities(comparison.probabilities(method), comparison.candidates, comparison.true_index)
     alt = texts.four_alt(method, four[epoch])
-    st.markdown(f"**{texts.CURVES_HEADING}**")
+    st.markdown("**Probabilities over the training**")
     curves = four_curves(four, palette, recorded.epochs, marked=epoch, top=comparison.top)
     charts.show(curves, key=f"{key}-curves", alt=alt)
-    st.markdown(f"**{texts.BARS_HEADING}**")
+    st.markdown("**Probabilities after this epoch**")
     bars = final_bars(four[epoch], palette, comparison.top)
     charts.show(bars, key=f"{key}-bars", alt=alt)
-    st.markdown(f"**{texts.ATTENTION_HEADING}**")
+    st.markdown("**Attention after this epoch**")
     _show_attention(comparison, method, epoch, highest, key)
 
 
@@ -73,7 +73,7 @@ def _phantom(name: str) -> Phantom:
 def _show_bags(comparison: Comparison, epoch: int) -> None:
     """All watched bags as small multiples."""
     recorded = comparison.recorded
-    st.markdown(f"**{texts.BAGS_HEADING}**", help=texts.BAGS_HELP)
+    st.markdown("**All watched bags after this epoch**", help=texts.BAGS_HELP)
     pairs = recorded.probabilities[[recorded.method(name) for name in (comparison.left, comparison.right)], epoch]
     names = recorded.label_space.titles
     bags = [
@@ -90,12 +90,12 @@ def _show_bags(comparison: Comparison, epoch: int) -> None:
 def _show_all(comparison: Comparison, epoch: int) -> None:
     recorded = comparison.recorded
     methods = recorded.about.methods
-    st.markdown(f"**{texts.ALL_HEADING}**", help=texts.ALL_HELP)
+    st.markdown("**All methods on this bag**", help=texts.ALL_HELP)
     now = recorded.probabilities[:, epoch, comparison.bag]
     four = four_probabilities(now, comparison.candidates, comparison.true_index)
     figure = method_bars(four, methods, current_palette(), comparison.top)
     alt = texts.all_alt(methods, four)
     charts.show(figure, key="all-methods", alt=alt)
     if epoch > 0:
-        st.markdown(f"**{texts.TABLE_HEADING}**", help=texts.TABLE_HELP)
+        st.markdown("**All bags after this epoch**", help=texts.TABLE_HELP)
         st.markdown(texts.accuracy_table(methods, recorded.accuracies[:, epoch - 1]))

@@ -17,15 +17,7 @@ INTRO = (
 )
 DATA_HEADING = "Recorded on"
 BAG_HEADING = "Bag"
-METHODS_HEADING = "Methods"
-LEFT_LABEL = "Left"
-RIGHT_LABEL = "Right"
-EPOCH_LABEL = "After epoch (0 is the untrained model)"
-CURVES_HEADING = "Probabilities over the training"
-BARS_HEADING = "Probabilities after this epoch"
-ATTENTION_HEADING = "Attention after this epoch"
 ATTENTION_AXIS = "attention"
-BAGS_HEADING = "All watched bags after this epoch"
 BAGS_HELP = (
     "The first two bags of every class whose candidate set holds a false label, each of another picture. The thin bar "
     "is the left method, the thick one the right."
@@ -55,22 +47,14 @@ SAME_STATEMENT = (
 ROWS = ("true label", "average of the candidates", "average of the candidates without the true label",
         "average of the non-candidates", "gap between candidates and non-candidates")  # fmt: skip
 SAID_BY_THE_PAPER = ("rises", "–", "–", "falls", "small with DEMIPL, wide with ELIMIPL")
-OVERVIEW_HEADING = "The same question for every recording"
 OVERVIEW_COLUMNS = ("Recording", "Sparsity, μ, γ, l", "True label", "Without it", "Non-candidates", "Shown?")
-ALL_HEADING = "All methods on this bag"
 ALL_HELP = (
     "MA: mapping loss with moving weights. SP: sparsity. IN: inhibition of the non-candidates. CE: cross-entropy with "
     "equal weights for all candidates."
 )
-TABLE_HEADING = "All bags after this epoch"
-LIVE_HEADING = "Train it here"
 LIVE_ABOUT = (
     "The same bags, candidate sets and settings; another seed gives another start and another order of the bags."
 )
-LIVE_METHOD_LABEL = "Method"
-LIVE_SEED_LABEL = "Seed"
-LIVE_START_LABEL = "Train it here"
-LIVE_STOP_LABEL = "Stop training"
 NO_RECORDINGS = "There are no recordings. Restore assets/trajectories or run scripts/record_trajectories.py."
 TABLE_COLUMNS = ("Method", "Training", "Held out", "Found")
 TABLE_HELP = "Shares of bags: classified rightly, and with the true label as the heaviest candidate (found)."

@@ -21,7 +21,7 @@ def show_verdict(comparison: Comparison) -> None:
     with st.expander(texts.medians_title(found.bags), icon=":material/table_chart:"):
         st.markdown(texts.medians_table(found, left, right))
         st.caption(f"{texts.PAPER_VALUES} {texts.SAME_STATEMENT}")
-        st.markdown(f"**{texts.OVERVIEW_HEADING}** ({left} → {right})")
+        st.markdown(f"**The same question for every recording** ({left} → {right})")
         known = [name for name in recordings() if {left, right} <= set(recording(name).about.methods)]
         every = [(recording(name).about, _found(name, left, right)) for name in known]
         st.markdown(texts.overview_table(every, right))

@@ -68,7 +68,7 @@ def _hand_key(analysis: Analysis) -> str:
 
 def _by_crowd(analysis: Analysis) -> CandidateSet:
     assert analysis.true_index is not None  # else the crowd is not offered
-    seed = choices.number(texts.CROWD_SEED_LABEL, 0, 9999, 1, "crowd_seed")
+    seed = choices.number("Seed of the simulated annotators", 0, 9999, 1, "crowd_seed")
     crowd = annotate(analysis.true_index, analysis.labels, seed)
     st.caption(_what_they_said(crowd, analysis.labels))
     return CandidateSet(crowd.candidates[0], BY_CROWD)
@@ -77,7 +77,11 @@ def _by_crowd(analysis: Analysis) -> CandidateSet:
 def _by_hand(analysis: Analysis) -> CandidateSet | None:
     names = analysis.labels.names
     chosen = choices.some_of(
-        texts.TICK_LABEL, names, _hand_key(analysis), (), lambda name: option_text(analysis.labels.title(name))
+        "Tick what you find possible",
+        names,
+        _hand_key(analysis),
+        (),
+        lambda name: option_text(analysis.labels.title(name)),
     )
     return CandidateSet(np.isin(np.array(names), chosen), BY_HAND) if chosen else None
 

@@ -1,15 +1,70 @@
-"""The gallery: small pictures to click, in groups that say what they are."""
+"""The gallery: samples, the pictures a person brought to this visit, and links to them."""
 
 import base64
+import re
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import cv2
 import streamlit as st
 
-from bag_generators import TissueImage
+from bag_generators import InputError, TissueImage
 from bag_generators.tissue.samples import Sample
+from bag_generators.uploads import read_upload
+from ui.explore import texts
+from ui.frame import address
+from ui.frame.log import timed
+from ui.frame.page import show_error
+
+MOST_KEPT = 8
+MOST_BYTES = 64_000_000
+"""Of pixels; the picture on the page is kept however large it is."""
+_KEPT, _SHOWN = "kept_pictures", "shown_kept"
+
+
+@dataclass(frozen=True, eq=False)
+class KeptPicture:
+    """A picture, what it is called here (never the name of its file), and its class where somebody knows it."""
+
+    image: TissueImage
+    title: str
+    label: str | None = None
+
+
+def kept_pictures() -> dict[str, KeptPicture]:
+    """By sha256, the oldest first."""
+    return st.session_state.setdefault(_KEPT, {})
+
+
+def keep(picture: KeptPicture) -> None:
+    """Keep a picture for this visit; the oldest make room."""
+    kept = kept_pictures()
+    kept.pop(picture.image.sha256, None)
+    kept[picture.image.sha256] = picture
+    while len(kept) > MOST_KEPT or (
+        len(kept) > 1 and sum(one.image.pixels.nbytes for one in kept.values()) > MOST_BYTES
+    ):
+        kept.pop(next(iter(kept)))
+
+
+def show_kept(sha256: str | None) -> None:
+    """Show one of the kept pictures from now on; None returns to the samples."""
+    st.session_state[_SHOWN] = sha256
+
+
+def shown_kept() -> KeptPicture | None:
+    """The kept picture on the page; None while a sample is shown."""
+    return kept_pictures().get(str(st.session_state.get(_SHOWN)))
+
+
+def forget_all() -> None:
+    """Drop every kept picture and return to the samples."""
+    kept_pictures().clear()
+    show_kept(None)
+
 
 SIDE = 72  # px of a thumbnail, twice what the screen shows
 STYLE = """
@@ -67,3 +122,81 @@ def thumbnail_of(image: TissueImage) -> str:
     small = cv2.resize(image.pixels[y : y + side, x : x + side], (SIDE, SIDE), interpolation=cv2.INTER_AREA)
     _, jpeg = cv2.imencode(".jpg", cv2.cvtColor(small, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, 75])
     return "data:image/jpeg;base64," + base64.b64encode(jpeg.tobytes()).decode("ascii")
+
+
+CLASSES = ("LYM", "MUC", "NORM", "TUM")
+
+
+def offer_more_samples() -> None:
+    """One button. It is the only thing on the page that asks the internet."""
+    if st.button("More real samples", key="more-samples", icon=":material/cloud_download:", help=texts.MORE_HELP):
+        try:
+            with st.spinner("Fetching four tiles from Zenodo…"), timed("fetch"):
+                _fetch()
+        except InputError as error:
+            show_error(InputError(texts.MORE_FAILED, error.fix))
+            return
+        st.rerun()
+
+
+def _fetch() -> None:
+    """One tile of each class, kept for the visit like an upload."""
+    from elimipl.data.fetch import DATASETS, LICENCE, fetch_tiles  # what asks the internet is loaded when it is asked
+
+    with tempfile.TemporaryDirectory() as folder:
+        for path in fetch_tiles(DATASETS[0], 1, Path(folder), classes=CLASSES):
+            label = path.parent.name
+            keep(KeptPicture(read_upload(path.read_bytes()), f"{label} tile of CRC-VAL-HE-7K ({LICENCE})", label))
+
+
+KEY = "picture"
+DIGITS = 16
+"""Of the sha256 in a link: enough to tell any two pictures apart."""
+_WAITS, _OTHER = "link_waits_for", "link_had_other"
+
+
+def follow_link() -> None:
+    """Call when a new upload has been received: show the picture of the link if it is there, else wait for it."""
+    state = st.session_state
+    address.look_at(KEY, "Picture", _is_hash, "which is not the sha256 of a picture", "a sample")
+    asked = address.newly_asked(KEY)
+    if asked is not None:
+        state[_WAITS] = asked[0] if asked else None
+        if not asked:  # back in the history, where a sample was shown
+            show_kept(None)
+    state[_OTHER] = None
+    wanted = state.get(_WAITS)
+    if wanted is not None:
+        found = next((sha256 for sha256 in kept_pictures() if sha256.startswith(wanted)), None)
+        if found is not None:
+            show_kept(found)
+        elif shown_kept() is not None:
+            state[_OTHER] = wanted
+        else:
+            address.settle(KEY)
+            return
+        state[_WAITS] = None
+    own = shown_kept()
+    address.hold(KEY, [] if own is None else [own.image.sha256[:DIGITS]])
+
+
+def is_waiting() -> bool:
+    """Whether the link names a picture that this visitor has not opened yet."""
+    return st.session_state.get(_WAITS) is not None
+
+
+def show_waiting() -> None:
+    """Say which picture the link was made with, or that another one was opened."""
+    if is_waiting():
+        st.info(texts.link_waits(st.session_state[_WAITS]), icon=":material/link:")
+        st.button("Show a sample instead", key="stop-waiting", on_click=_stop_waiting)
+    elif (wanted := st.session_state.get(_OTHER)) is not None:
+        st.info(texts.link_had_other(wanted), icon=":material/link_off:")
+
+
+def _stop_waiting() -> None:
+    st.session_state[_WAITS] = None
+
+
+def _is_hash(asked: list[str]) -> bool:
+    return len(asked) == 1 and re.fullmatch(rf"[0-9a-f]{{{DIGITS},64}}", asked[0]) is not None

@@ -6,21 +6,17 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui.explore import sentences, texts
-from ui.explore.analysis import Analysis
-from ui.explore.field import move_to
-from ui.explore.figures.map_figure import map_figure
-from ui.explore.maps import map_scores, region_mask, vote_shares
-from ui.explore.patches import show_detail
-from ui.explore.region import mask_of, members_of, polygons_of, region_numbers
-from ui.explore.trust import show_trust_line
-from ui.explore.view_state import (
+from bag_generators import GENERATORS
+from bag_generators.tissue.quality import in_tissue_words, looks_of
+from ui.explore import texts
+from ui.explore.analysis import (
     MAPS,
     OF_A_CLASS,
     ONE,
     PREDICTED,
     RUNNER_UP,
     START_OPACITY,
+    Analysis,
     ViewState,
     bag_key,
     maps_of,
@@ -30,15 +26,21 @@ from ui.explore.view_state import (
     set_removed,
     shown_now,
 )
+from ui.explore.field import move_to
+from ui.explore.map_figure import map_figure
+from ui.explore.maps import drawn_numbers, map_scores, mask_of, members_of, polygons_of, vote_shares
 from ui.figures.evenness import is_even
 from ui.figures.map_colours import COLOUR_PAIRS
+from ui.figures.tissue import patch_picture
 from ui.frame import charts, choices
-from ui.frame.markdown import option_text
+from ui.frame.markdown import escape, option_text
 from ui.frame.palette import current_palette
 
 LOOK, REGION, REMOVE = TOOLS = ("look", "region", "remove")
 SELECTS: dict[str, tuple[Any, ...]] = {LOOK: ("points",), REGION: ("box", "lasso"), REMOVE: ("points", "box", "lasso")}
 """What each tool lets a person do in the picture, in Streamlit's words."""
+PATCH_WIDTH = 96  # screen px
+_CLICKABLE = "clickable_analysis"
 
 
 @st.fragment
@@ -54,7 +56,7 @@ def _show_figure(analysis: Analysis, tool: str) -> None:
         st.rerun()  # the field of view or the bag changed here; the answer lives in another part of the page
     view = shown_now(analysis)
     scores = map_scores(analysis, view)
-    figure = map_figure(analysis, view, scores, current_palette())
+    figure, title = map_figure(analysis, view, scores, current_palette()), texts.SOURCE_TITLES[view.kind]
     figure.update_layout(dragmode="select" if tool == REGION else "pan")  # a click needs “pan”
     if tool != LOOK:  # rings would mark everything inside a box
         figure.update_traces(selected={"marker": {"opacity": 0}}, selector={"name": "instances"})
@@ -63,7 +65,7 @@ def _show_figure(analysis: Analysis, tool: str) -> None:
     charts.show(
         figure,
         key="overlay",
-        alt=texts.map_alt(texts.SOURCE_TITLES[view.kind], scores),
+        alt=f"{title} painted on the picture; highest at patch {int(scores.argmax())} with {scores.max():.3f}.",
         on_click=partial(_answer_click, tool),
         selects=SELECTS[tool],
         zooms=True,
@@ -71,17 +73,14 @@ def _show_figure(analysis: Analysis, tool: str) -> None:
     )
     with st.container(key="map-says", gap="xxsmall"):
         _say(analysis, view, scores)
-    show_detail(analysis, scores)
-
-
-_CLICKABLE = "clickable_analysis"
+    _show_detail(analysis, scores)
 
 
 def _choose_map(analysis: Analysis) -> str:
     """The map, the class it is about, what the mouse does, and the settings. Returns the tool."""
     with st.container(key="map-kinds"):
         kind = choices.one_of(
-            texts.SOURCE_LABEL,
+            "Painted on the picture",
             maps_of(analysis),
             "map",
             MAPS[0],
@@ -91,7 +90,7 @@ def _choose_map(analysis: Analysis) -> str:
         )
     with st.container(horizontal=True, vertical_alignment="center", key="map-tools", gap="small"):
         tool = choices.one_of(
-            texts.TOOL_LABEL,
+            "What the mouse does",
             TOOLS,
             "tool",
             LOOK,
@@ -101,33 +100,35 @@ def _choose_map(analysis: Analysis) -> str:
         )
         hidden = st.session_state.get("hidden", False)
         st.button(
-            texts.SHOW_MAP if hidden else texts.HIDE_MAP,
+            "Show" if hidden else "Hide",
             key="hide",
             icon=":material/visibility:" if hidden else ":material/visibility_off:",
             on_click=_switch_hidden,
             shortcut="h",
-            help=texts.HIDE_HELP,
+            help="Hides the map, or shows it again. The key H does the same.",
         )
-        with st.popover(texts.MAP_SETTINGS, icon=":material/tune:"):
+        with st.popover("Settings", icon=":material/tune:"):
             _choose_settings(analysis, kind)
     return tool
 
 
 def _choose_settings(analysis: Analysis, kind: str) -> None:
     choices.one_of(
-        texts.MAP_CLASS_LABEL,
+        "For which class",
         [PREDICTED, RUNNER_UP, *analysis.labels.names],
         "map_class",
         title=lambda name: texts.CLASS_CHOICES.get(name, analysis.labels.title(name)),
         shape="list",
         disabled=kind not in OF_A_CLASS,
-        help=texts.MAP_CLASS_HELP,
+        help="Attention is the same for all classes; the other maps are about one.",
     )
-    choices.one_of(texts.PANELS_LABEL, panels_for(kind), "beside", ONE, texts.PANELS_TITLES.__getitem__)
-    choices.slider(texts.OPACITY_LABEL, 0.0, 1.0, START_OPACITY, "opacity", 0.05)
-    choices.slider(texts.THRESHOLD_LABEL, 0.0, 1.0, 0.0, "threshold", 0.05, help=texts.THRESHOLD_HELP)
-    choices.one_of(texts.COLOURS_LABEL, list(COLOUR_PAIRS), "colours", next(iter(COLOUR_PAIRS)), option_text)
-    choices.switch(texts.OUTLINE_LABEL, "outlines")
+    choices.one_of("Panels", panels_for(kind), "beside", ONE, texts.PANELS_TITLES.__getitem__)
+    choices.slider("Opacity", 0.0, 1.0, START_OPACITY, "opacity", 0.05)
+    choices.slider(
+        "Hide below", 0.0, 1.0, 0.0, "threshold", 0.05, help="As a share of the colour scale from its middle."
+    )
+    choices.one_of("Colours", list(COLOUR_PAIRS), "colours", next(iter(COLOUR_PAIRS)), option_text)
+    choices.switch("Outline the instances", "outlines")
 
 
 def _switch_hidden() -> None:
@@ -174,19 +175,49 @@ def _removed_by(analysis: Analysis, selection: dict[str, Any], patches: set[int]
 def _say(analysis: Analysis, view: ViewState, scores: np.ndarray) -> None:
     """What the map means here, and how far maps like it can be trusted."""
     if view.hidden:
-        st.caption(texts.MAP_HIDDEN)
+        st.caption("The map is hidden; H shows it again.")
     elif view.kind == "attention":
         st.caption(texts.evenness(scores, is_even(scores)))
     elif view.kind == "vote":
-        shares = vote_shares(analysis.bag, analysis.every_score("single"), analysis.labels)
-        st.caption(sentences.vote_sentence(analysis.labels.titles, shares))
+        st.caption(texts.vote_sentence(analysis.labels.titles, vote_shares(analysis.votes, analysis.labels)))
     elif view.kind == "contribution":
-        st.caption(sentences.contribution_sentence(analysis.labels.titles[view.class_index], scores))
+        st.caption(texts.contribution_sentence(analysis.labels.titles[view.class_index], scores))
     else:
-        st.caption(sentences.map_sentence(view.kind, analysis.labels.titles[view.class_index], scores))
+        st.caption(texts.map_sentence(view.kind, analysis.labels.titles[view.class_index], scores))
     if view.region:
-        numbers = region_numbers(analysis.bag, analysis.prediction.attention, scores, region_mask(analysis, view))
-        st.markdown(sentences.region_sentence(numbers, texts.SOURCE_TITLES[view.kind]))
+        st.markdown(texts.region_sentence(drawn_numbers(analysis, view), texts.SOURCE_TITLES[view.kind]))
     elif st.session_state.get("tool") == REGION:
         st.caption(texts.REGION_HINT)
-    show_trust_line(analysis, view)
+    st.caption(f":material/verified: {texts.trust_line(analysis.predictor.card, view.kind)}")
+
+
+def _show_detail(analysis: Analysis, scores: np.ndarray) -> None:
+    """The chosen patch: how it looks in words, its score and rank. Few elements, so that a click is light."""
+    picked = st.session_state.get("instance")
+    chosen = picked if picked is not None and picked < len(scores) else int(np.abs(scores).argmax())
+    rank, score = int((scores > scores[chosen]).sum()) + 1, f"score {scores[chosen]:.4f}"
+    if scores is analysis.prediction.attention:
+        score = f"{len(scores) * scores[chosen]:.2f} times an even share"
+    bag, regions, generator = analysis.bag, analysis.bag.regions, GENERATORS.get(analysis.bag.generator)
+    x0, y0, x1, y1 = regions.box(chosen)
+    looks = looks_of(analysis.image.pixels[y0:y1, x0:x1][regions.mask(chosen)[y0:y1, x0:x1]])
+    described = "" if generator is None else f":small[:gray[{escape(generator.in_words(bag, chosen))}]]"
+    with st.container(horizontal=True, key="detail", vertical_alignment="center"):
+        st.image(patch_picture(analysis.image, bag, chosen), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
+        with st.container(width="stretch", gap="xxsmall"):
+            st.markdown(
+                f"**Patch {chosen}** · {score} · rank {rank} of {len(scores)}  \n"
+                f"{in_tissue_words(looks)}  \n{described}"
+            )
+            st.button(
+                "Remove its block" if analysis.in_blocks else "Remove",
+                key="remove",
+                on_click=_remove,
+                args=(analysis, chosen),
+                icon=":material/remove:",
+            )
+
+
+def _remove(analysis: Analysis, patch: int) -> None:
+    set_removed(bag_key(analysis), {*removed_patches(analysis), *analysis.whole_blocks([patch])})
+    st.session_state["page_outdated"] = True

@@ -1,17 +1,28 @@
-"""The maps of the page: from an analysis and what is set to layers that can be painted anywhere."""
+"""The maps of the page as layers that can be painted anywhere, and what lies in a region that a person drew."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any
 
+import cv2
 import numpy as np
 
 from bag_generators import Bag
 from elimipl.class_marks import class_marks
 from elimipl.labels import LabelSpace
+from elimipl.trust import auroc
 from ui.explore import texts
-from ui.explore.analysis import Analysis
-from ui.explore.region import mask_of
-from ui.explore.view_state import BESIDE_ORIGINAL, PREDICTED, RUNNER_UP, TWO_CLASSES, ViewState, class_index
+from ui.explore.analysis import (
+    BESIDE_ORIGINAL,
+    PREDICTED,
+    RUNNER_UP,
+    TWO_CLASSES,
+    Analysis,
+    ViewState,
+    Votes,
+    class_index,
+)
 from ui.figures.cells import cells_of
 from ui.figures.evenness import EVEN, times_even_share
 from ui.figures.map_colours import COLOUR_PAIRS, class_colours, diverging, rising
@@ -19,6 +30,8 @@ from ui.figures.map_layer import Layer
 
 ATTENTION_REACH = 8.0
 """The scale of attention runs from an eighth of an even share to eight times as much, for every picture."""
+MEMBER = 0.5
+"""A patch belongs to a region when at least this share of it lies inside."""
 VEIL, VEIL_COLOUR = 0.75, "rgba(140,135,145,1)"
 """How opaque the grey is that lies over removed cells."""
 LEAST_REACH = {"contribution": 0.5, "leave_one_out": 0.02, "integrated_gradients": 0.02}
@@ -54,7 +67,7 @@ def layers_of(analysis: Analysis, view: ViewState) -> tuple[Layer, ...]:
     if view.hidden:
         return ()
     if view.kind == "vote":
-        return vote_layers(analysis.bag, analysis.every_score("single"), analysis.labels, view.threshold)
+        return vote_layers(analysis.votes.beyond(view.threshold), analysis.labels)
     if view.kind == "attention":
         return (attention_layer(analysis.bag, analysis.prediction.attention, view.colours, view.threshold),)
     title = texts.map_title(view.kind, analysis.labels.titles[view.class_index])
@@ -96,6 +109,12 @@ def region_mask(analysis: Analysis, view: ViewState) -> np.ndarray:
     return mask_of(polygons, (analysis.image.height, analysis.image.width), analysis.view.x, analysis.view.y)
 
 
+def drawn_numbers(analysis: Analysis, view: ViewState) -> RegionNumbers:
+    """What the region that a person drew holds of the map that is shown."""
+    scores = map_scores(analysis, view)
+    return region_numbers(analysis.bag, analysis.prediction.attention, scores, region_mask(analysis, view))
+
+
 def attention_layer(bag: Bag, attention: np.ndarray, colours: str, threshold: float = 0.0) -> Layer:
     """n·a_j on one logarithmic scale for all pictures, clear at an even share."""
     x_edges, y_edges, times = bag.regions.grid(times_even_share(attention))
@@ -122,32 +141,8 @@ def share_layer(bag: Bag, shares: np.ndarray, title: str, colours: str, threshol
     return Layer(x_edges, y_edges, _beyond(values, threshold), scale, title, low=0.0, ticks=ticks)
 
 
-class Votes(NamedTuple):
-    """Which class each cell of a map votes for, and how clearly."""
-
-    x_edges: np.ndarray  # (columns + 1,)
-    y_edges: np.ndarray  # (rows + 1,)
-    winner: np.ndarray  # (rows, columns) int, −1 where nothing is painted
-    strength: np.ndarray  # (rows, columns) from 0, a tie of all classes, to 1
-
-
-def votes_of(bag: Bag, single: np.ndarray, threshold: float = 0.0) -> Votes:
-    """The winners; where patches overlap their mean votes."""
-    if (cells := cells_of(bag.regions)) is not None:
-        x_edges, y_edges, shares = cells.x_edges, cells.y_edges, single[cells.numbers]
-    else:
-        grids = [bag.regions.grid(column) for column in single.T]
-        x_edges, y_edges = grids[0][:2]
-        shares = np.stack([values for _, _, values in grids], axis=-1)
-    chance = 1 / single.shape[1]
-    strength = (np.nan_to_num(shares).max(axis=-1) - chance) / (1 - chance)
-    painted = np.isfinite(shares[..., 0]) & (strength >= threshold)
-    return Votes(x_edges, y_edges, np.where(painted, np.nan_to_num(shares).argmax(axis=-1), -1), strength)
-
-
-def vote_layers(bag: Bag, single: np.ndarray, labels: LabelSpace, threshold: float = 0.0) -> tuple[Layer, ...]:
+def vote_layers(votes: Votes, labels: LabelSpace) -> tuple[Layer, ...]:
     """One layer per class: the cells it wins, opaque where it wins clearly."""
-    votes = votes_of(bag, single, threshold)
     return tuple(
         Layer(
             votes.x_edges,
@@ -161,18 +156,14 @@ def vote_layers(bag: Bag, single: np.ndarray, labels: LabelSpace, threshold: flo
     )
 
 
-def vote_codes(
-    bag: Bag, single: np.ndarray, labels: LabelSpace, threshold: float = 0.0
-) -> list[tuple[float, float, str]]:
+def vote_codes(votes: Votes, labels: LabelSpace) -> list[tuple[float, float, str]]:
     """Where on the field of view which class's code is written: x, y and the code."""
-    votes = votes_of(bag, single, threshold)
     x, y = ((edges[:-1] + edges[1:]) / 2 for edges in (votes.x_edges, votes.y_edges))
     return [(float(x[mark.column]), float(y[mark.row]), labels.codes[mark.label]) for mark in class_marks(votes.winner)]
 
 
-def vote_shares(bag: Bag, single: np.ndarray, labels: LabelSpace) -> np.ndarray:
+def vote_shares(votes: Votes, labels: LabelSpace) -> np.ndarray:
     """Share of the covered area that votes for each class, (k,); sums to 1."""
-    votes = votes_of(bag, single)
     area = np.outer(np.diff(votes.y_edges), np.diff(votes.x_edges))
     covered = votes.winner >= 0
     won = np.bincount(votes.winner[covered], area[covered], minlength=len(labels))
@@ -182,3 +173,66 @@ def vote_shares(bag: Bag, single: np.ndarray, labels: LabelSpace) -> np.ndarray:
 def _beyond(cells: np.ndarray, threshold: float) -> np.ndarray:
     """Cells at least `threshold` away from the middle (or start) of the scale; the others are not painted."""
     return np.where(np.abs(cells) >= threshold, cells, np.nan)
+
+
+@dataclass(frozen=True)
+class RegionNumbers:
+    """What a region holds."""
+
+    attention: float
+    """Share of the attention, each patch's spread evenly over its area."""
+    area: float
+    """Share of what the patches cover."""
+    patches: int
+    """Patches that lie in it for the most part."""
+    auroc: float | None
+    """How well the scores on the map tell these patches from the others; None where there are none or no others."""
+
+
+def polygons_of(selection: dict[str, Any]) -> list[np.ndarray]:
+    """The boxes and free shapes of a Plotly selection as polygons (v, 2)."""
+    boxes = [
+        np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], dtype=np.float64)
+        for (x0, x1), (y0, y1) in ((box["x"], box["y"]) for box in selection.get("box", ()))
+    ]
+    shapes = [np.column_stack([shape["x"], shape["y"]]).astype(np.float64) for shape in selection.get("lasso", ())]
+    return [polygon for polygon in (*boxes, *shapes) if len(polygon) >= 3]
+
+
+def mask_of(polygons: list[np.ndarray], shape: tuple[int, int], x: int, y: int) -> np.ndarray:
+    """Pixels of a field of view at (x, y) that lie in the polygons, (H, W) bool."""
+    mask = np.zeros(shape, dtype=np.uint8)
+    for polygon in polygons:
+        corners = np.floor(np.clip(polygon - (x, y), -30_000, 30_000)).astype(np.int32)
+        cv2.fillPoly(mask, [corners], 1)
+    return mask.astype(bool)
+
+
+def shares_inside(bag: Bag, mask: np.ndarray) -> np.ndarray:
+    """Share of each patch that lies in the mask, (n,)."""
+    if (cells := cells_of(bag.regions)) is not None:
+        return np.asarray(cells.totals(mask) / cells.totals(np.ones_like(mask)))
+    shares = np.zeros(len(bag))
+    for index in range(len(bag)):
+        x0, y0, x1, y1 = bag.regions.box(index)
+        own = bag.regions.mask(index)[y0:y1, x0:x1]
+        shares[index] = mask[y0:y1, x0:x1][own].mean() if own.any() else 0.0
+    return shares
+
+
+def members_of(bag: Bag, mask: np.ndarray) -> set[int]:
+    """The patches that lie in the mask for the most part."""
+    return set(np.flatnonzero(shares_inside(bag, mask) >= MEMBER).tolist())
+
+
+def region_numbers(bag: Bag, attention: np.ndarray, scores: np.ndarray, mask: np.ndarray) -> RegionNumbers:
+    """Attention and area inside a mask, and how well `scores` find it."""
+    inside = shares_inside(bag, mask)
+    members = inside >= MEMBER
+    covered = np.isfinite(bag.regions.paint(np.zeros(len(bag))))
+    return RegionNumbers(
+        attention=float(attention @ inside),
+        area=float((mask & covered).sum() / max(covered.sum(), 1)),
+        patches=int(members.sum()),
+        auroc=auroc(members, scores),
+    )

@@ -4,11 +4,11 @@ import streamlit as st
 
 from bag_generators import GENERATORS, InputError
 from elimipl.cards.card import Card
+from elimipl.cards.files import DEFAULT
 from elimipl.cards.wording import all_sentences
 from elimipl.data.pictures import PHANTOMS
 from elimipl.predictor import Predictor
 from elimipl.scope import DRAWINGS_ONLY
-from ui.explore import first_visit
 from ui.frame import address, picker, texts
 from ui.frame.cached import predictor, shipped_models
 from ui.frame.markdown import escape
@@ -18,6 +18,8 @@ from ui.train.trained import choose_trained, trained_models
 DEFAULT_GENERATOR = "deep"
 DIGITS = 12
 """Of the sha256 of the weights in a link."""
+FIRST_MODELS = (DEFAULT, "drawn7-deep-elimipl", "tissue7-deep-elimipl")
+"""Ids of the models that read pictures at first, the best one first: of tissue, of drawings."""
 _READS_DRAWINGS = "reads_drawings"
 
 
@@ -38,7 +40,7 @@ def fit_to_picture(drawn: bool) -> None:
     usable = [card for card in _shipped()[0] if card.generator in GENERATORS]
     fitting = [card for card in usable if (card.pictures == PHANTOMS) == drawn] or usable
     kept = [card for card in fitting if card.generator == state.get("generator", DEFAULT_GENERATOR)]
-    wanted = [card for name in first_visit.MODELS for card in fitting if card.id == name]
+    wanted = [card for name in FIRST_MODELS for card in fitting if card.id == name]
     order = wanted if before is None else [*(card for card in wanted if card in kept), *kept, *wanted]
     if best := next(iter([*order, *fitting]), None):
         state["generator"], state["labels"] = best.generator, best.label_space.id

@@ -1,23 +1,40 @@
 """The page itself: picture and answer on the first screen, everything else below."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
 import streamlit as st
 
 from bag_generators import InputError
-from ui.explore.analysis import analyse
-from ui.explore.answer_panel import show_answer
-from ui.explore.bag import show_bag_alone
-from ui.explore.below import show_below
+from ui.explore import texts
+from ui.explore.analysis import Analysis, ViewState, analyse, shown_now
+from ui.explore.answer import show_answer
 from ui.explore.candidates import choose_candidates
+from ui.explore.exports import geojson, instances_csv, provenance_json
 from ui.explore.field import choose_field
+from ui.explore.gallery import show_waiting
 from ui.explore.map_panel import show_map
 from ui.explore.method import choose_generator, choose_model, fit_to_picture, follow_weights
 from ui.explore.picture import choose_picture
-from ui.explore.sentences import candidates_sentence
-from ui.explore.take_away import show_take_away
-from ui.explore.texts import CANDIDATES_HEADING
-from ui.explore.upload_link import show_waiting
+from ui.explore.picture_export import painted_png
+from ui.explore.report import html_report
+from ui.explore.tabs import show_bag_alone, show_below
+from ui.frame.download import download_button
+from ui.frame.log import model_name, picture_name
 from ui.frame.markdown import escape
 from ui.frame.page import show_error, show_notes, start_page
+
+Build: TypeAlias = Callable[[Analysis, ViewState], str | bytes]
+DOWNLOADS: dict[str, tuple[Build, str, str, str, str, str]] = {
+    "png": (painted_png, "PNG", "image", "png", "image/png", texts.ABOUT_PNG),
+    "report": (html_report, "Report", "description", "html", "text/html", texts.ABOUT_REPORT),
+    "csv": (instances_csv, "CSV", "table", "csv", "text/csv", "One row per instance: place, scores, features."),
+    "json": (provenance_json, "JSON", "data_object", "json", "application/json", texts.ABOUT_JSON),
+    "geojson": (geojson, "GeoJSON", "polyline", "geojson", "application/geo+json", texts.ABOUT_GEOJSON),
+}
+"""Who builds each file, what its button is called, its icon, ending and kind, and what it holds."""
 
 
 def show_page() -> None:
@@ -55,13 +72,36 @@ def show_page() -> None:
         st.stop()
     with candidates_place:
         said = st.container(width="stretch")
-        with st.popover(CANDIDATES_HEADING, icon=":material/groups:"):
-            analysis = analysis.with_candidates(choose_candidates(analysis))
-        said.caption(escape(candidates_sentence(analysis)))
+        with st.popover(texts.CANDIDATES_HEADING, icon=":material/groups:"):
+            analysis = replace(analysis, candidates=choose_candidates(analysis))
+        said.caption(escape(texts.candidates_sentence(analysis)))
 
     with map_place:
         show_map(analysis)
     with answer_place:
         show_answer(analysis)
-    show_take_away(analysis)
+    _show_downloads(analysis)
     show_below(analysis)
+
+
+def _built(build: Build, analysis: Analysis) -> str | bytes:
+    return build(analysis, shown_now(analysis))
+
+
+def _show_downloads(analysis: Analysis) -> None:
+    """A button per file, built when asked for. Names are made of the picture's hash, never of what it was called."""
+    st.subheader("Take away", divider="gray")
+    facts = picture_name(analysis.image.sha256) | model_name(analysis.predictor.card)
+    stem = f"elimipl-{analysis.image.sha256[:12]}-{analysis.predictor.card.id}"
+    with st.container(horizontal=True):
+        for key, (build, label, icon, ending, mime, about) in DOWNLOADS.items():
+            download_button(
+                label,
+                partial(_built, build, analysis),
+                f"{stem}.{ending}",
+                mime,
+                facts,
+                icon=f":material/{icon}:",
+                key=f"download-{key}",
+                help=about,
+            )

@@ -10,17 +10,34 @@ from bag_generators import InputError, TissueImage
 from bag_generators.formats import extensions
 from bag_generators.tissue.samples import Sample, list_samples
 from bag_generators.uploads import read_upload
-from ui.explore import first_visit, sentences, texts
-from ui.explore.gallery import Thumbnail, sample_thumbnail, show_gallery, thumbnail_of
-from ui.explore.kept_pictures import KeptPicture, forget_all, keep, kept_pictures, show_kept, shown_kept
+from ui.explore import texts
+from ui.explore.gallery import (
+    KeptPicture,
+    Thumbnail,
+    follow_link,
+    forget_all,
+    is_waiting,
+    keep,
+    kept_pictures,
+    offer_more_samples,
+    sample_thumbnail,
+    show_gallery,
+    show_kept,
+    shown_kept,
+    thumbnail_of,
+)
 from ui.explore.method import keep_model
-from ui.explore.more_samples import offer_more_samples
-from ui.explore.upload_link import follow_link, is_waiting
 from ui.frame import choices
 from ui.frame import texts as shared
 from ui.frame.handover import forget_handed_over, handed_over
 from ui.frame.log import picture_name, timed
 from ui.frame.page import show_error
+
+FIRST_SAMPLE = "real-gland"
+"""Id of the sample shown first: a real field that the model answers and whose map bears being tested by removal.
+
+`tests/ui/explore/test_first_visit.py` says which samples do when another model is trained.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +57,13 @@ class Picture:
 
 def choose_picture() -> Picture | None:
     """Ask for the picture; one that can't be used is refused and the one before stays. None where there is none yet."""
-    st.subheader(texts.PICTURE_HEADING, divider="gray")
+    st.subheader("Picture", divider="gray")
     try:
         samples = {sample.id: sample for sample in list_samples()}
     except InputError as error:
         show_error(error)
         samples = {}
-    upload = st.file_uploader(texts.UPLOAD_LABEL, type=list(extensions()), help=shared.UPLOAD_HELP, key="upload")
+    upload = st.file_uploader("Upload a picture", type=list(extensions()), help=shared.UPLOAD_HELP, key="upload")
     if upload is None:
         _let_go_of_upload()
     else:
@@ -72,10 +89,10 @@ def choose_picture() -> Picture | None:
 
 def _choose_sample(samples: dict[str, Sample]) -> Sample:
     own = shown_kept()
-    start = first_visit.SAMPLE if first_visit.SAMPLE in samples else next(iter(samples))
+    start = FIRST_SAMPLE if FIRST_SAMPLE in samples else next(iter(samples))
     gallery = st.container(gap="xxsmall")
     chosen = choices.one_of(
-        texts.SAMPLE_LABEL,
+        "or take a sample",
         list(samples),
         "sample",
         start,
@@ -88,7 +105,9 @@ def _choose_sample(samples: dict[str, Sample]) -> Sample:
     with gallery:
         show_gallery(
             {
-                texts.GALLERY_OWN: [_own_thumbnail(kept, kept is own) for kept in reversed(kept_pictures().values())],
+                "Yours in this visit": [
+                    _own_thumbnail(kept, kept is own) for kept in reversed(kept_pictures().values())
+                ],
                 **{
                     heading: [_thumbnail(sample, current) for sample in samples.values() if sample.kind == kind]
                     for kind, heading in texts.GALLERY_GROUPS.items()
@@ -96,11 +115,21 @@ def _choose_sample(samples: dict[str, Sample]) -> Sample:
             },
             folded=texts.GALLERY_GROUPS["phantom"],
         )
-    st.caption(samples[chosen].description if own is None else sentences.own_picture(own.title))
+    st.caption(
+        samples[chosen].description
+        if own is None
+        else f"Shown: {own.title}. Choose a sample to return to it; your picture stays in the gallery."
+    )
     with st.container(horizontal=True):
         offer_more_samples()
         if kept_pictures():
-            st.button(texts.FORGET_LABEL, key="forget", on_click=forget_all, type="tertiary", help=texts.FORGET_HELP)
+            st.button(
+                "Forget mine",
+                key="forget",
+                on_click=forget_all,
+                type="tertiary",
+                help="Drops the pictures you brought to this visit from the server's memory.",
+            )
     return samples[chosen]
 
 
@@ -165,5 +194,5 @@ def _look_at(file_id: str, data: bytes, before: str | None) -> _Seen:
             _ = image.working_copy  # refuses what is too small or too long for a bag
     except InputError as refusal:
         return _Seen(file_id, before, refusal)
-    keep(KeptPicture(image, sentences.upload_title(sha256)))
+    keep(KeptPicture(image, f"upload {sha256[:6]}"))
     return _Seen(file_id, sha256)

@@ -1,58 +1,50 @@
 """Every text of the Explore page but for those it shares with others (`ui.frame.texts`)."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bag_generators import TissueImage
+from elimipl.answer import ACCEPTANCE, Answer
+from elimipl.cards.card import Card
+from elimipl.cards.wording import kept_sentence
+from elimipl.cards.wording import map_sentence as map_sentence_of_card
 from elimipl.data.pictures import PHANTOMS
+from elimipl.labels import LabelSpace
 from elimipl.scope import DRAWINGS_ONLY, Verdict
+from elimipl.trust import FlippingCurve
 from ui.frame.texts import NOT_CHECKED
 
-PICTURE_HEADING = "Picture"
-SAMPLE_LABEL = "or take a sample"
+if TYPE_CHECKING:
+    from ui.explore.analysis import Analysis
+    from ui.explore.maps import RegionNumbers
+
 SAMPLE_HELP = "Ready pictures that ship with the app. Phantoms are drawn, so we know which parts carry the class."
-UPLOAD_LABEL = "Upload a picture"
 STILL_SHOWN = "The picture before is still shown."
 
-NOT_PAINTED = "The map is hidden."
-LINK_PICTURE_LABEL = "Picture"
-NOT_A_HASH = "which is not the sha256 of a picture"
-A_SAMPLE = "a sample"
-STOP_WAITING = "Show a sample instead"
-OUTLINE_LABEL = "Outline the instances"
-BAG_HEADING = "The bag as a table"
 
-GALLERY_OWN = "Yours in this visit"
 GALLERY_GROUPS = {
     "real": "Real tissue, H&E",
     "restained": "Real colon tissue, re-stained",
     "phantom": "Drawings with known truth",
 }
-FORGET_LABEL = "Forget mine"
-FORGET_HELP = "Drops the pictures you brought to this visit from the server's memory."
-MORE_LABEL = "More real samples"
 MORE_HELP = "Fetches four tiles of CRC-VAL-HE-7K (CC BY 4.0) from Zenodo, about a megabyte. Nothing of yours is sent."
-MORE_WAIT = "Fetching four tiles from Zenodo…"
 MORE_FAILED = "The tiles could not be fetched from Zenodo."
 
 FIELD_HEADING = "Field and scale"
-WHOLE_LABEL = "Whole picture"
 WHOLE_HELP = (
     "Deep reads all of it in cells at its own scale, however long that takes; the other generators shrink it to one "
     "tile. “elimipl predict” and Batch do so, too."
 )
-PART_LABEL = "One field only"
 PART_HELP = (
     "Off: the whole picture is read, as “elimipl predict” and Batch do. On: a field as large as the tiles that the "
     "models learned from; a click beside it moves it. The two may differ: each answers for what it has read."
 )
-SCALE_LABEL = "µm per pixel"
 SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
 SET_SCALE = f"You can set the scale under “{FIELD_HEADING}”."
-LEFT_LABEL = "Left edge (px)"
-TOP_LABEL = "Top edge (px)"
 SCALE_UNKNOWN = "scale unknown, 0.5 µm per pixel assumed"
-OVERVIEW_HINT = "Click in the picture to move the field of view."
 
 CANDIDATES_HEADING = "Candidate labels"
 CANDIDATES_HELP = (
@@ -70,26 +62,19 @@ CANDIDATE_GROUPS = {
     "hand": ("candidate", "non-candidate"),
 }
 OWN_SET_GROUPS = ("in the model's own 90 % set", "not in it")
-ANY_LABEL = "label"
-NO_CANDIDATES = "No candidate labels: nobody has ticked any for this picture."
-TICK_LABEL = "Tick what you find possible"
-CROWD_SEED_LABEL = "Seed of the simulated annotators"
 
-BARS_HEADING = "Class probabilities"
 RAW_LABEL = "Raw output of the network"
 RAW_HELP = "Off: calibrated probabilities. On: what the network's head gives, as in the paper's figures."
-OUTSIDE_LABEL = "of the probability lies outside the candidate set."
+OUTSIDE_CAPTION = (
+    "of the probability lies outside the candidate set. Click a bar to switch its label between candidate and "
+    "non-candidate."
+)
 OUTSIDE_HELP = "What the model gives to labels that the candidate set rules out. ELIMIPL learns to keep it small."
 
-SWITCH_HINT = "Click a bar to switch its label between candidate and non-candidate."
 OWN_SET_HINT = "Bars are coloured by the model's own 90 % set. Click the bars of the labels that you find possible."
 NO_SET_HINT = "This model has no 90 % set of its own. Click the bars of the labels that you find possible."
-TRUSTED, NOT_TRUSTED = "**Trusted**: every check passed.", "**Not to be trusted as it is.**"
-PUT_BACK = "Put all back"
-PATCHES_TAB, WHAT_IF_TAB, TRUST_TAB = "Patches", "What if", "Is the map right?"
+WHAT_IF_TAB, TRUST_TAB = "What if", "Is the map right?"
 SUM_TAB, TILES_TAB, BAG_TAB = "How the score adds up", "All tiles", "The bag"
-FLIP_LABEL = "Smallest set that flips the answer"
-WHAT_IF_LABEL, BLOCKS_LABEL = "Removed patches", "Removed blocks"
 WHAT_IF_HELP = "The model predicts again from the patches that stay. Outlined ghost bars show the answer before."
 BLOCKS_HELP = (
     "Cells are taken out in blocks of 4 × 4 (56 px), numbered from the upper left corner row by row. The tool Remove "
@@ -98,13 +83,11 @@ BLOCKS_HELP = (
 NEIGHBOURS_SAW = (
     "The cells that stay have seen the removed region from beside it: some of it is still in their numbers."
 )
-ALL_REMOVED = "At least one patch has to stay, so nothing is removed."
 WHAT_ATTENTION_IS = (
     "Attention says how much each patch weighs in the bag's average. It is not a segmentation and not proof of "
     "influence; removing a patch and predicting again is the more faithful test."
 )
 
-SOURCE_LABEL = "Painted on the picture"
 SOURCE_TITLES = {
     "attention": "Attention",
     "vote": "Vote",
@@ -127,18 +110,9 @@ MEASUREMENT_TITLES = {
 }
 TIMES_EVEN_TITLE = "times an even share"
 TIMES_EVEN = ((1 / 8, "⅛"), (1 / 4, "¼"), (1 / 2, "½"), (1, "1"), (2, "2"), (4, "4"), (8, "8"))
-MAP_SETTINGS = "Settings"
 CLASS_CHOICES = {"first": "first choice", "second": "second choice"}
-MAP_CLASS_LABEL = "For which class"
-MAP_CLASS_HELP = "Attention is the same for all classes; the other maps are about one."
-OPACITY_LABEL = "Opacity"
-COLOURS_LABEL = "Colours"
-THRESHOLD_LABEL = "Hide below"
-THRESHOLD_HELP = "As a share of the colour scale from its middle."
-PANELS_LABEL = "Panels"
 PANELS_TITLES = {"one": "Map", "original": "Original beside it", "classes": "First and second choice"}
 ORIGINAL_TITLE = "original"
-TOOL_LABEL = "What the mouse does"
 TOOL_TITLES = {"look": "Look", "region": "Region", "remove": "Remove"}
 TOOL_HELP = (
     "Look: click a patch to read about it, or beside the field of view to move it. "
@@ -146,9 +120,6 @@ TOOL_HELP = (
     "blocks of 56 px), or draw around them. The buttons on the picture choose what a drag does: box, free shape, or "
     "moving the picture."
 )
-HIDE_MAP, SHOW_MAP = "Hide", "Show"
-HIDE_HELP = "Hides the map, or shows it again. The key H does the same."
-MAP_HIDDEN = "The map is hidden; H shows it again."
 REGION_HINT = "Draw a box in the picture, or a free shape (lasso button): its share of the attention is said here."
 
 
@@ -164,17 +135,10 @@ CHECK_TITLES = {
     "acceptance": "chance of being right",
 }
 
-TAKE_AWAY_HEADING = "Take away"
-TAKE_AWAY_LABELS = {"png": "PNG", "report": "Report", "csv": "CSV", "json": "JSON", "geojson": "GeoJSON"}
-TAKE_AWAY_HELP = {
-    "png": "The picture with the map as it is set here, in original pixels.",
-    "report": "A page to print: picture, map, bars, instances, provenance.",
-    "csv": "One row per instance: place, scores, features.",
-    "json": "The result with everything needed to get it again.",
-    "geojson": "The instances as polygons; drag the file onto the picture in QuPath.",
-}
-
-REMOVE_LABEL, REMOVE_BLOCK_LABEL = "Remove", "Remove its block"
+ABOUT_PNG = "The picture with the map as it is set here, in original pixels."
+ABOUT_REPORT = "A page to print: picture, map, bars, instances, provenance."
+ABOUT_JSON = "The result with everything needed to get it again."
+ABOUT_GEOJSON = "The instances as polygons; drag the file onto the picture in QuPath."
 
 
 def scope_sentence(verdict: Verdict) -> str:
@@ -187,16 +151,6 @@ def scope_sentence(verdict: Verdict) -> str:
     if verdict.trained_on == PHANTOMS:
         sentences.append(DRAWINGS_ONLY)
     return " ".join(sentences)
-
-
-def outlined_alt(instances: int) -> str:
-    """Screen reader text of the picture with its instances outlined."""
-    return f"The picture with its {instances} instances outlined."
-
-
-def candidates_sentence(names: Sequence[str], source: str | None) -> str:
-    """The candidate labels, and who named them."""
-    return NO_CANDIDATES if source is None else f"Candidate labels {CANDIDATES_FROM[source]}: {', '.join(names)}."
 
 
 def overview_alt(width: int, height: int, classified: int) -> str:
@@ -219,11 +173,6 @@ def three_bars_alt(probabilities: np.ndarray, candidates: np.ndarray, true_index
         if members.any():
             parts.append(f"average over {name} {probabilities[members].mean():.0%}")
     return f"Probabilities: {', '.join(parts)}."
-
-
-def map_alt(title: str, scores: np.ndarray) -> str:
-    """Screen reader text of the map on the picture."""
-    return f"{title} painted on the picture; highest at patch {int(scores.argmax())} with {scores.max():.3f}."
 
 
 def left_and_right(left: str, right: str) -> str:
@@ -256,11 +205,6 @@ def evenness(attention: np.ndarray, even: bool, painted: bool = True) -> str:
     )
 
 
-def instances_alt(title: str, scores: np.ndarray) -> str:
-    """Screen reader text of the bars over the instances."""
-    return f"{title} of patches 0 to {len(scores) - 1}, from {scores.min():.3f} to {scores.max():.3f}."
-
-
 def agreement_sentence(agreement: float | None) -> str:
     """Rank agreement of attention and leave-one-out, in words."""
     if agreement is None:
@@ -269,3 +213,156 @@ def agreement_sentence(agreement: float | None) -> str:
         "well" if agreement > 0.6 else "partly" if agreement > 0.2 else "hardly" if agreement > -0.2 else "inversely"
     )
     return f"Attention and leave-one-out agree {strength} here: rank correlation {agreement:+.2f}."
+
+
+def in_words(labels: LabelSpace, index: int) -> str:
+    """A class spelled out, with its title where that is another: what its description says before the colon.
+
+    >>> from elimipl.labels import TISSUE7
+    >>> in_words(TISSUE7, 2)
+    'Mucus (MUC)'
+    """
+    title, (words, colon, _) = labels.titles[index], labels.descriptions[index].partition(":")
+    if not colon or words.casefold() == title.casefold():
+        return words if colon else title
+    return f"{words} ({title})"
+
+
+def beside_bar(labels: LabelSpace, index: int) -> str:
+    """A class spelled out with its code, which stands on the maps."""
+    words, code = in_words(labels, index), labels.codes[index]
+    return words if code in (labels.titles[index], words) else f"{code} · {words}"
+
+
+def certainty(answer: Answer) -> list[str]:
+    """How often such answers are right where the card knows, else whether another label is possible; how that went."""
+    counted = [check.reason for check in answer.checks if check.name == ACCEPTANCE]
+    if answer.label_set is not None and (len(answer.label_set) > 1 or not counted):
+        counted.append(possible(answer.label_set, answer.label_space, answer.label_space.index(answer.label)))
+    return [*counted, *([answer.reliability] if answer.reliability else [])]
+
+
+def possible(label_set: tuple[str, ...], labels: LabelSpace, index: int) -> str:
+    """Which labels the model's set at 90 % holds; `index` is the class that was answered."""
+    words = [in_words(labels, labels.index(name)) for name in label_set]
+    if label_set == (labels.names[index],):
+        return "The model's own 90 % set holds no other label."
+    return f"The model's own 90 % set: {', '.join(words)}."
+
+
+def truth_sentence(labels: LabelSpace, index: int, true_index: int | None) -> list[str]:
+    """Whether the answer is right, where somebody knows."""
+    if true_index is None:
+        return []
+    if true_index == index:
+        return ["The answer is right: that is the true label."]
+    return [f"The answer is wrong: the true label is {in_words(labels, true_index)}."]
+
+
+def removed_sentence(removed: tuple[int, ...], blocks: np.ndarray) -> str:
+    """How much was taken out; `blocks` (n,) says which instances go together."""
+    in_blocks = blocks.max() + 1 < len(blocks)
+    what = "cells" if in_blocks else "patches"
+    seen = f" {NEIGHBOURS_SAW}" if in_blocks else ""
+    return f"**{len(removed)} of {len(blocks)} {what} removed.** The outlined bars are the answer before.{seen}"
+
+
+def flip_sentence(found: tuple[int, ...] | None, blocks: np.ndarray) -> str:
+    """What the button found; `blocks` (n,) says which instances go together."""
+    what = "blocks" if blocks.max() + 1 < len(blocks) else "patches"
+    if found is None:
+        return f"No set of {what} changes this answer: whatever goes, the label stays."
+    gone = sorted(set(blocks[list(found)].tolist()))
+    numbers = ", ".join(map(str, gone[:12])) + (", …" if len(gone) > 12 else "")
+    return f"Smallest set found: {len(gone)} of {blocks.max() + 1} {what} ({numbers}). Without them the label changes."
+
+
+def link_waits(digits: str) -> str:
+    """Said in a fresh browser of a link to a view of somebody's own picture."""
+    return (
+        f"This link was made with a picture you don't have (sha256 {digits}…). Open it at the left, and the view is "
+        "restored."
+    )
+
+
+def link_had_other(digits: str) -> str:
+    """Said when another picture than the link's was opened."""
+    return f"The link was made with another picture (sha256 {digits}…); its view is used as far as it fits this one."
+
+
+def scale_sentence(image: TissueImage) -> str:
+    """How large a pixel is, and who says so."""
+    if image.microns_per_pixel is None:
+        return f"{SCALE_UNKNOWN[:1].upper()}{SCALE_UNKNOWN[1:]}."
+    return f"{image.microns_per_pixel:.3g} µm per pixel; source: {image.scale_source}."
+
+
+def candidates_sentence(analysis: Analysis) -> str:
+    """The candidate labels of the picture, and who named them."""
+    if analysis.candidates is None:
+        return "No candidate labels: nobody has ticked any for this picture."
+    names = ", ".join(map(analysis.labels.title, analysis.candidate_names))
+    return f"Candidate labels {CANDIDATES_FROM[analysis.candidates.source]}: {names}."
+
+
+def vote_sentence(names: tuple[str, ...], shares: np.ndarray) -> str:
+    """How much of the area each class wins."""
+    order = [index for index in np.argsort(-shares) if shares[index] >= 0.005]
+    listed = ", ".join(f"{names[index]} {shares[index]:.0%}" for index in order)
+    return f"Each patch in the colour of the class it would choose alone: {listed} of the area."
+
+
+def contribution_sentence(name: str, contributions: np.ndarray) -> str:
+    """How the patches add up to the score of a class."""
+    up, down = contributions[contributions > 0].sum(), contributions[contributions < 0].sum()
+    return f"For {name}: {up:+.2f} from patches for it, {down:+.2f} from patches against it; score {up + down:+.2f}."
+
+
+def map_sentence(kind: str, name: str, scores: np.ndarray) -> str:
+    """The range of a map about one class."""
+    what = {
+        "leave_one_out": "Removing one patch changes the probability of {} by {:+.1%} to {:+.1%}.",
+        "single": "Alone, the patches give {} a probability of {:.1%} to {:.1%}.",
+        "integrated_gradients": "Single patches account for {1:+.1%} to {2:+.1%} of the probability of {0}.",
+    }[kind]
+    low, high = float(scores.min()), float(scores.max())
+    return what.format(name, *((-high, -low) if kind == "leave_one_out" else (low, high)))
+
+
+def region_sentence(numbers: RegionNumbers, title: str) -> str:
+    """What a drawn region holds."""
+    times = f", {numbers.attention / numbers.area:.1f} times its share" if numbers.area > 0 else ""
+    found = (
+        "" if numbers.auroc is None else f" {title} finds its {numbers.patches} patches with AUROC {numbers.auroc:.2f}."
+    )
+    return (
+        f"**{numbers.attention:.0%} of the attention** lies in the region, which is {numbers.area:.0%} of the area"
+        f"{times}.{found}"
+    )
+
+
+def trust_line(card: Card, kind: str) -> str:
+    """What was measured of maps of this kind."""
+    found = map_sentence_of_card(card, kind) or (kept_sentence(card) if kind == "attention" else None)
+    return found or "Not measured for this model. The tab “Is the map right?” looks at this picture."
+
+
+def flipping_sentence(curve: FlippingCurve, title: str, name: str) -> str:
+    """What the curve comes to."""
+    if curve.times_faster is None:
+        return (
+            f"Taking patches away hardly lowers {name}, in whatever order: no map can be told from chance by it here."
+        )
+    return (
+        f"Taking away the patches that “{title}” names first lowers {name} {curve.times_faster:.1f} times as fast as "
+        "chance does (mean of 20 random orders)."
+    )
+
+
+def flipping_alt(curve: FlippingCurve, name: str) -> str:
+    """Screen reader text of the flipping curve."""
+    half = len(curve.removed) // 2
+    return (
+        f"Probability of {name}: {curve.by_score[0]:.0%} at first; with {curve.removed[half]} patches gone "
+        f"{curve.by_score[half]:.0%} by the map's order and {curve.by_chance[half]:.0%} by chance."
+    )

@@ -86,7 +86,7 @@ def choose(records: Records) -> Choice:
 
 
 def _choose_r(view: View) -> int:
-    return choices.one_of(texts.R_LABEL, view.rs, f"results_r_{_slug(view.id)}", view.rs[0])
+    return choices.one_of("False positive labels r", view.rs, f"results_r_{_slug(view.id)}", view.rs[0])
 
 
 def _data_sets(records: Records, view: View) -> list[str]:

@@ -18,8 +18,8 @@ def show_accuracies(choice: Choice) -> None:
     rows = choice.rows()
     st.subheader(texts.bars_heading(choice.data, choice.r), anchor=False)
     if not any(row.accuracies for row in rows):
-        st.info(texts.NOTHING_RUN, icon=":material/info:")
-    mark = texts.PAPER_MARK if DATA[choice.data].comparable else texts.PAPER_MARK_ELSEWHERE
+        st.info("Nothing of this has been run yet; the paper's numbers are shown.", icon=":material/info:")
+    mark = "the paper" if DATA[choice.data].comparable else "the paper, on CRC-MIPL"
     figure = accuracy_bars(rows, current_palette(), mark)
     alt = texts.bars_alt(choice.data, choice.r, rows)
     charts.show(figure, key="results-bars", alt=alt)
@@ -28,9 +28,9 @@ def show_accuracies(choice: Choice) -> None:
 @st.fragment
 def show_costs(choice: Choice) -> None:
     """Accuracy over time or memory."""
-    st.subheader(texts.COST_HEADING, anchor=False)
+    st.subheader("What it costs", anchor=False)
     cost = choices.one_of(
-        texts.COST_LABEL,
+        "Cost of a split",
         list(texts.COSTS),
         "results_cost",
         "seconds",
@@ -39,7 +39,7 @@ def show_costs(choice: Choice) -> None:
     )
     rows = choice.rows(cost)
     if not any(row.cost for row in rows):
-        st.caption(texts.NO_COST)
+        st.caption("This was not recorded for these runs.")
         return
     axis = f"{texts.COSTS[cost]} a split"
     figure = cost_scatter(rows, current_palette(), axis)
@@ -55,7 +55,7 @@ def show_curves(choice: Choice) -> None:
     curves = {method: rows for method, rows in every.items() if any(row.accuracies for row in rows.values())}
     if not curves:
         return
-    st.subheader(texts.CURVES_HEADING, anchor=False)
+    st.subheader("More false positive labels", anchor=False)
     beside = choice.view.id == "figure 4"
     with st.container(key="panels-curves"):
         left, right = st.columns([2, 1], gap="large") if beside else (st.container(), None)
@@ -66,7 +66,7 @@ def show_curves(choice: Choice) -> None:
         else:
             charts.show(curves_over_r(curves, current_palette()), key="results-curves", alt=alt)
     if right is not None:
-        right.markdown(f"**{texts.PAPER_SAYS}**")
+        right.markdown("**What the paper sees in its Figure 4**")
         for statement, found in phenomena(choice.records, choice.data):
             right.markdown(f"{statement} *{found}*")
 

@@ -14,9 +14,11 @@ _FORMATS = {"Seconds": "%.1f", "Peak MB": "%.0f"}
 
 def show_table(choice: Choice) -> None:
     """The chosen methods on the chosen data, at every r."""
-    st.subheader(texts.TABLE_HEADING, anchor=False, help=texts.TABLE_HELP)
+    st.subheader(
+        "As a table", anchor=False, help="“below” marks an accuracy below the paper's mean − standard deviation."
+    )
     if not DATA[choice.data].comparable:
-        st.caption(texts.NOT_COMPARABLE)
+        st.caption("These bags stand in for CRC-MIPL: the paper's numbers are about other tiles.")
     rows = [_line(choice, Cell(choice.data, r, method)) for r in choice.view.rs for method in choice.methods]
     unused = {column for column in rows[0] if all(row[column] in ("", None) for row in rows)}
     shown_rows = [{column: value for column, value in row.items() if column not in unused} for row in rows]
@@ -59,10 +61,10 @@ def _remarks(choice: Choice, r: int, method: str) -> list[str]:
 
 def show_claims(claims: list[Claim]) -> None:
     """Every claim with its tests in sentences."""
-    st.subheader(texts.CLAIMS_HEADING, anchor=False)
+    st.subheader("What the paper claims, tested", anchor=False)
     st.caption(texts.CLAIMS_ABOUT)
     if not claims:
-        st.info(texts.NO_CLAIMS, icon=":material/info:")
+        st.info("No two methods have been run on the same splits yet.", icon=":material/info:")
     for claim in claims:
         with st.expander(texts.claim_title(claim)):
             st.markdown("\n".join(f"- {texts.in_words(test)}" for test in claim.tests))

@@ -18,33 +18,18 @@ NO_RESULTS = (
 )
 VIEW_HEADING = "Table or figure"
 DATA_HEADING = "Data"
-R_LABEL = "False positive labels r"
 METHODS_HEADING = "Methods"
-NO_METHOD = "Choose at least one method."
-NOTHING_RUN = "Nothing of this has been run yet; the paper's numbers are shown."
-COST_HEADING = "What it costs"
-COST_LABEL = "Cost of a split"
 COSTS = {"seconds": "seconds", "cpu_seconds": "processor seconds", "peak_mb": "peak MB"}
 COST_HELP = (
     "Seconds were taken with other work on the machine; processor seconds don't suffer from that. Peak memory is that "
     "of the whole process, program and libraries included."
 )
-NO_COST = "This was not recorded for these runs."
 R_AXIS = "false positive labels r"
-CURVES_HEADING = "More false positive labels"
-PAPER_SAYS = "What the paper sees in its Figure 4"
-TABLE_HEADING = "As a table"
-TABLE_HELP = "“below” marks an accuracy below the paper's mean − standard deviation."
-PAPER_MARK = "the paper"
-PAPER_MARK_ELSEWHERE = "the paper, on CRC-MIPL"
-NOT_COMPARABLE = "These bags stand in for CRC-MIPL: the paper's numbers are about other tiles."
-CLAIMS_HEADING = "What the paper claims, tested"
 CLAIMS_ABOUT = (
     "Differences of accuracy, split by split. p by the Wilcoxon signed-rank test and by the paired t-test corrected "
     "for overlapping splits (Nadeau and Bengio); the verdict follows the latter at 5 %. Of many tests one in twenty "
     "comes out by luck alone."
 )
-NO_CLAIMS = "No two methods have been run on the same splits yet."
 VERDICTS = {
     "holds": ":material/check_circle:",
     "reversed": ":material/cancel:",

@@ -8,16 +8,13 @@ import numpy as np
 import pytest
 
 from tests.ui.explore.cell_bags import cell_analysis
-from ui.explore import sentences, texts, what_if
-from ui.explore.exports.caption import answer_sentences, removed_sentence
-from ui.explore.exports.geojson import geojson
-from ui.explore.exports.instances_csv import instances_csv
-from ui.explore.exports.painted import painted_panels
-from ui.explore.figures.map_figure import map_figure
+from ui.explore import tabs, texts
+from ui.explore.analysis import MAPS, ViewState, maps_of, votes_of
+from ui.explore.exports import answer_sentences, geojson, instances_csv, removed_sentence
+from ui.explore.map_figure import map_figure
 from ui.explore.map_panel import _removed_by
-from ui.explore.maps import map_scores, vote_layers, votes_of
-from ui.explore.region import shares_inside
-from ui.explore.view_state import MAPS, ViewState, maps_of
+from ui.explore.maps import map_scores, shares_inside, vote_layers
+from ui.explore.picture_export import painted_panels
 from ui.figures.map_layer import joined
 from ui.figures.tissue import MOST_LATTICE, outline_lines
 from ui.frame.palette import LIGHT
@@ -65,26 +62,26 @@ def test_a_drawn_shape_removes_the_cells_that_lie_in_it(tile):
 def test_listed_blocks_keep_what_was_drawn_of_them(tile):
     state = {"listed": [0, 2]}
     with (
-        patch.object(what_if, "st", SimpleNamespace(session_state=state)),
-        patch.object(what_if, "set_removed") as told,
+        patch.object(tabs, "st", SimpleNamespace(session_state=state)),
+        patch.object(tabs, "set_removed") as told,
     ):
-        what_if._remove_listed("listed", "bag", tile.blocks, (0, 1))
+        tabs._remove_listed("listed", "bag", tile.blocks, (0, 1))
         gone = told.call_args.args[1]
         assert {0, 1} <= gone
         assert 2 not in gone
         assert set(tile.blocks[sorted(gone - {0, 1})].tolist()) == {2}
         assert len(gone) == 18
         state["listed"] = list(range(16))
-        what_if._remove_listed("listed", "bag", tile.blocks, tuple(range(256)))
+        tabs._remove_listed("listed", "bag", tile.blocks, tuple(range(256)))
         assert told.call_args.args[1] == ()
 
 
 def test_it_is_said_that_neighbours_have_seen_what_was_removed(tile):
-    assert texts.NEIGHBOURS_SAW in sentences.removed_sentence((0, 1), tile.blocks)
+    assert texts.NEIGHBOURS_SAW in texts.removed_sentence((0, 1), tile.blocks)
     assert texts.NEIGHBOURS_SAW in removed_sentence(tile, ViewState(removed=(0, 1)))
-    assert texts.NEIGHBOURS_SAW not in sentences.removed_sentence((0, 1), np.arange(9))
-    assert "1 of 16 blocks (0)" in sentences.flip_sentence((0, 1, 2), tile.blocks)
-    assert "2 of 9 patches (0, 1)" in sentences.flip_sentence((0, 1), np.arange(9))
+    assert texts.NEIGHBOURS_SAW not in texts.removed_sentence((0, 1), np.arange(9))
+    assert "1 of 16 blocks (0)" in texts.flip_sentence((0, 1, 2), tile.blocks)
+    assert "2 of 9 patches (0, 1)" in texts.flip_sentence((0, 1), np.arange(9))
 
 
 def test_what_stays_is_judged_by_itself(tile):
@@ -123,9 +120,9 @@ def test_outlines_of_a_grid_are_its_lines(tile):
 
 def test_votes_of_twelve_classes_are_sent_as_one_grid(tile):
     single = tile.every_score("single")
-    layers = vote_layers(tile.bag, single, tile.labels)
-    together = joined(layers)
     votes = votes_of(tile.bag, single)
+    layers = vote_layers(votes, tile.labels)
+    together = joined(layers)
     np.testing.assert_array_equal(np.floor(together.cells * 12).astype(int), votes.winner)
     painted = together.rgba((224, 224))
     for index, layer in enumerate(layers):
@@ -184,5 +181,5 @@ def test_the_chance_of_being_right_stands_where_the_only_possible_label_stood(ch
 
 
 def test_bars_name_classes_by_code_and_title(tile):
-    assert sentences.beside_bar(tile.labels, 8) == "Muc · Mucus"
-    assert sentences.beside_bar(tile.labels, 0) == "N · Normal or non-neoplastic mucosa"
+    assert texts.beside_bar(tile.labels, 8) == "Muc · Mucus"
+    assert texts.beside_bar(tile.labels, 0) == "N · Normal or non-neoplastic mucosa"

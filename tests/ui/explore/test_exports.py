@@ -20,15 +20,12 @@ from elimipl.cards.limits import Limits
 from elimipl.commands import main
 from elimipl.predictor import Predictor
 from tests.ui.explore.large_sample import SAMPLES, analysis_of, file_of
-from ui.explore.analysis import Analysis, CandidateSet, View, analyse
-from ui.explore.exports import caption
-from ui.explore.exports.geojson import geojson
-from ui.explore.exports.instances_csv import instances_csv
-from ui.explore.exports.painted import painted_png
-from ui.explore.exports.provenance import provenance, provenance_json
-from ui.explore.exports.report import html_report
+from ui.explore import exports
+from ui.explore.analysis import Analysis, CandidateSet, View, ViewState, analyse
+from ui.explore.exports import geojson, instances_csv, provenance, provenance_json
+from ui.explore.picture_export import painted_png
+from ui.explore.report import html_report
 from ui.explore.texts import scope_sentence
-from ui.explore.view_state import ViewState
 from ui.figures.evenness import is_even
 from ui.frame.palette import LIGHT
 
@@ -121,17 +118,17 @@ def test_replaying_the_json_gives_the_same_numbers(analysis, tmp_path, capsys):
 def test_the_files_say_what_is_set_and_how_even_attention_is():
     analysis = analysis_of("row")
     view = dataclasses.replace(SHOWN, class_index=6)
-    said, report = " ".join(caption.all_sentences(analysis, view)), html_report(analysis, view)
+    said, report = " ".join(exports.all_sentences(analysis, view)), html_report(analysis, view)
     for words in ("added to the score of TUM", "opacity 60%", "below 20%", "0.5 µm per pixel", "Attention is "):
         assert words in said
         assert words in report
-    assert caption.colour_bar(analysis, view).title in report
+    assert exports.colour_bar(analysis, view).title in report
     votes = ViewState(kind="vote")
-    assert sum(entry.share for entry in caption.legend(analysis, votes)) == pytest.approx(1)
+    assert sum(entry.share for entry in exports.legend(analysis, votes)) == pytest.approx(1)
     assert all(f"{entry.name} {entry.share:.0%} of the area" in html_report(analysis, votes)
-               for entry in caption.legend(analysis, votes))  # fmt: skip
-    assert caption.legend(analysis, view) == ()
-    assert caption.colour_bar(analysis, votes) is None
+               for entry in exports.legend(analysis, votes))  # fmt: skip
+    assert exports.legend(analysis, view) == []
+    assert exports.colour_bar(analysis, votes) is None
 
 
 def test_the_report_shows_the_raw_output_where_it_is_set():
@@ -147,8 +144,8 @@ def test_an_answer_that_counts_is_said_with_its_set_and_its_reliability():
     analysis = analyse(View(sample.load()), sample, predictor)
     answer = Answer.of(predictor, analysis.prediction, analysis.verdict)
     assert not answer.declined
-    assert caption.headline(analysis, ViewState()).endswith(f", {answer.probability:.0%}")
-    said = caption.answer_sentences(analysis, ViewState())
+    assert exports.headline(analysis, ViewState()).endswith(f", {answer.probability:.0%}")
+    said = exports.answer_sentences(analysis, ViewState())
     assert "the model's own 90 % set" in said[0].lower()
     assert answer.reliability in said
     assert painted_png(analysis, ViewState())
@@ -157,8 +154,8 @@ def test_an_answer_that_counts_is_said_with_its_set_and_its_reliability():
 def test_that_nothing_is_painted_is_said_of_the_map_of_attention_only():
     analysis = analysis_of("sbn")
     assert is_even(analysis.prediction.attention)
-    assert "so nothing is painted" in caption.evenness_sentence(analysis, ViewState())
-    assert "painted" not in caption.evenness_sentence(analysis, ViewState(kind="vote"))
+    assert "so nothing is painted" in exports.evenness_sentence(analysis, ViewState())
+    assert "painted" not in exports.evenness_sentence(analysis, ViewState(kind="vote"))
 
 
 def test_every_map_is_a_measurement_that_qupath_reads(analysis):
@@ -238,10 +235,10 @@ def test_the_json_says_what_was_checked(analysis):
 
 
 def test_no_file_says_that_somebody_named_candidates_where_nobody_did():
-    analysis = analysis_of("row").with_candidates(None)
+    analysis = dataclasses.replace(analysis_of("row"), candidates=None)
     told, report = json.loads(provenance_json(analysis, SHOWN)), html_report(analysis, SHOWN)
     assert (told["candidates"], told["candidates_from"]) == ([], None)
-    said = " ".join(caption.all_sentences(analysis, SHOWN))
+    said = " ".join(exports.all_sentences(analysis, SHOWN))
     for words in (said, report):
         assert "No candidate labels: nobody has ticked any" in words
         assert "Candidate labels" not in words
@@ -255,9 +252,9 @@ def test_no_file_says_that_somebody_named_candidates_where_nobody_did():
 @pytest.mark.parametrize(("source", "words"), [("crowd", "simulated"), ("sample", "simulated"), ("hand", "by hand")])
 def test_every_file_says_who_named_the_candidates(source, words):
     analysis = analysis_of("row")
-    analysis = analysis.with_candidates(CandidateSet(analysis.candidates.members, source))
+    analysis = dataclasses.replace(analysis, candidates=CandidateSet(analysis.candidates.members, source))
     assert words in json.loads(provenance_json(analysis, SHOWN))["candidates_from"]
-    (said,) = [line for line in caption.all_sentences(analysis, SHOWN) if line.startswith("Candidate labels")]
+    (said,) = [line for line in exports.all_sentences(analysis, SHOWN) if line.startswith("Candidate labels")]
     assert words in said
     assert said.endswith(": DEB, MUS, NORM, TUM.")
     report = html_report(analysis, SHOWN)

@@ -3,8 +3,9 @@
 from bag_generators.tissue.samples import Sample, list_samples
 from elimipl import explain
 from elimipl.predictor import Predictor
-from ui.explore import first_visit
 from ui.explore.analysis import View, analyse
+from ui.explore.method import FIRST_MODELS
+from ui.explore.picture import FIRST_SAMPLE
 from ui.figures.evenness import is_even
 from ui.frame.cached import scale_of
 
@@ -12,7 +13,7 @@ ENOUGH, LESS = 0.06, 0.12
 """The quarter that the map points at keeps the answer's probability within the first; the one it points away from loses
 more than the second."""
 SAMPLES = {sample.id: sample for sample in list_samples()}
-PREDICTOR = Predictor.load(first_visit.MODELS[0])
+PREDICTOR = Predictor.load(FIRST_MODELS[0])
 
 
 def doubts(sample: Sample) -> list[str]:
@@ -34,11 +35,11 @@ def doubts(sample: Sample) -> list[str]:
 def test_the_first_picture_is_real_answered_and_its_map_bears_the_removal_test():
     found = {name: doubts(sample) for name, sample in SAMPLES.items() if sample.kind != "phantom"}
     fitting = [name for name, reasons in found.items() if SAMPLES[name].kind == "real" and not reasons]
-    shown = first_visit.SAMPLE
+    shown = FIRST_SAMPLE
     if not fitting:
         assert SAMPLES[shown].kind == "restained", f"no real field will do, so a re-stained one is to be first: {found}"
         return
-    assert shown in fitting, f"“{shown}” will not do ({found[shown]}); set first_visit.SAMPLE to one of {fitting}"
+    assert shown in fitting, f"“{shown}” will not do ({found[shown]}); set FIRST_SAMPLE to one of {fitting}"
 
 
 def test_real_tissue_stands_first_in_the_gallery_with_its_credit():

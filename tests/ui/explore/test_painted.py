@@ -9,14 +9,12 @@ from PIL import Image
 
 from bag_generators import GENERATORS
 from tests.ui.explore.large_sample import analysis_of
-from ui.explore.analysis import Analysis
-from ui.explore.exports import caption
-from ui.explore.exports.painted import GAP, LINE, magnification, painted_panels, painted_png
-from ui.explore.exports.provenance import provenance
-from ui.explore.exports.report import html_report
-from ui.explore.maps import layers_of, region_mask, vote_codes
-from ui.explore.region import region_numbers
-from ui.explore.view_state import BESIDE_ORIGINAL, MAPS, TWO_CLASSES, ViewState
+from ui.explore import exports
+from ui.explore.analysis import BESIDE_ORIGINAL, MAPS, TWO_CLASSES, Analysis, ViewState
+from ui.explore.exports import provenance
+from ui.explore.maps import layers_of, region_mask, region_numbers, vote_codes
+from ui.explore.picture_export import GAP, LINE, magnification, painted_panels, painted_png
+from ui.explore.report import html_report
 from ui.figures.map_layer import blended
 
 
@@ -43,7 +41,7 @@ def test_the_png_is_painted_as_the_page_is_set(kind):
         expected = blended(analysis.image.pixels, layers_of(analysis, view), view.opacity)
         painted = shown_part(painted_png(analysis, view), analysis)
         if kind == "vote":
-            codes = vote_codes(analysis.bag, analysis.every_score("single"), analysis.labels, view.threshold)
+            codes = vote_codes(analysis.votes.beyond(view.threshold), analysis.labels)
             changed = (painted != expected).any(axis=2)
             assert all(changed[int(y) - 4 : int(y) + 5, int(x) - 4 : int(x) + 5].any() for x, y, _ in codes)
             assert {code for _, _, code in codes} <= set(analysis.labels.codes)
@@ -79,8 +77,8 @@ def test_the_second_panel_is_in_the_png_and_in_the_report():
         np.testing.assert_array_equal(panel(png, analysis, number), expected)
         assert f"<b>{analysis.labels.names[index]}.</b>" in report
     names = f"{analysis.labels.names[first]} (left) and {analysis.labels.names[second]} (right)"
-    assert names in caption.map_sentence(analysis, view)
-    assert names in caption.colour_bar(analysis, view).title
+    assert names in exports.map_sentence(analysis, view)
+    assert names in exports.colour_bar(analysis, view).title
     assert report.count("data:image/png") == 3
     assert provenance(analysis, view).map["panels"] == TWO_CLASSES
 
@@ -98,7 +96,7 @@ def test_the_region_and_its_numbers_are_in_the_png_and_in_the_report(analysis):
         analysis.bag, analysis.prediction.attention, analysis.scores("single", 0), region_mask(analysis, view)
     )
     said = f"{numbers.attention:.0%} of the attention lies in the region, which is {numbers.area:.0%} of the area"
-    assert said in " ".join(caption.all_sentences(analysis, view))
+    assert said in " ".join(exports.all_sentences(analysis, view))
     assert said in html_report(analysis, view)
     assert provenance(analysis, view).map["region"] == [[list(corner) for corner in region[0]]]
 
@@ -120,6 +118,6 @@ def test_removed_patches_are_crossed_out_in_the_png_and_named():
     outside = changed.copy()
     outside[max(0, y0 - 2) : y1 + 2, max(0, x0 - 2) : x1 + 2] = False
     assert not outside.any()
-    said = " ".join(caption.all_sentences(analysis, ViewState(removed=(3,))))
+    said = " ".join(exports.all_sentences(analysis, ViewState(removed=(3,))))
     assert "1 of 25 patches were removed (crossed out): 3." in said
     assert "Candidate labels ticked by hand: DEB, MUS, NORM, TUM." in said

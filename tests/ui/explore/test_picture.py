@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from bag_generators.tissue import phantom
-from ui.explore import kept_pictures, picture
+from ui.explore import gallery, picture
 
 
 class BrokenOffError(Exception):
@@ -33,9 +33,9 @@ def test_a_run_that_is_broken_off_loses_no_upload(changes):
     file = io.BytesIO()
     Image.fromarray(phantom.draw("STR", seed=9).pixels).save(file, "PNG")
     state = State(kept_pictures={})
-    with patch.object(picture.st, "session_state", state), patch.object(kept_pictures.st, "session_state", state):
+    with patch.object(picture.st, "session_state", state), patch.object(gallery.st, "session_state", state):
         state.changes_left = changes
         with pytest.raises(BrokenOffError):
             picture._receive("first", file.getvalue())
         picture._receive("first", file.getvalue())
-        assert kept_pictures.shown_kept() is not None
+        assert gallery.shown_kept() is not None

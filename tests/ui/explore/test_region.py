@@ -5,7 +5,7 @@ import pytest
 
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
-from ui.explore.region import mask_of, polygons_of, region_numbers
+from ui.explore.maps import mask_of, polygons_of, region_numbers
 
 TILE = TissueImage.from_array(phantom.draw("NORM", seed=3).pixels)
 BOX = {"box": [{"x": [10, 122], "y": [0, 224]}], "lasso": [{"x": [0, 50, 0], "y": [0, 0, 50]}]}

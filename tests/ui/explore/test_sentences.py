@@ -7,52 +7,52 @@ import numpy as np
 from elimipl.cards.trust import MethodTrust, Trust
 from elimipl.labels import LESION5, TISSUE7, LabelSpace
 from elimipl.predictor import Predictor
-from ui.explore import sentences
-from ui.explore.region import RegionNumbers
+from ui.explore import texts
+from ui.explore.maps import RegionNumbers
 
 
 def test_classes_are_spelled_out():
-    assert sentences.in_words(TISSUE7, 6) == "Colorectal adenocarcinoma epithelium (TUM)"
-    assert sentences.in_words(LESION5, 3) == "Tubular adenoma"
-    assert sentences.in_words(LabelSpace.of(["cat", "dog"]), 1) == "dog"
+    assert texts.in_words(TISSUE7, 6) == "Colorectal adenocarcinoma epithelium (TUM)"
+    assert texts.in_words(LESION5, 3) == "Tubular adenoma"
+    assert texts.in_words(LabelSpace.of(["cat", "dog"]), 1) == "dog"
 
 
 def test_the_line_of_trust_says_what_was_measured_or_that_nothing_was():
     card = replace(Predictor.load("tissue7-row-elimipl").card, measured={})
-    assert "Not measured" in sentences.trust_line(replace(card, trust=None), "attention")
+    assert "Not measured" in texts.trust_line(replace(card, trust=None), "attention")
     method = MethodTrust(0.87, 0.5, 0.4, 0.21, 0.15, 0.27, 0.6)
     measured = replace(card, trust=Trust("other tiles", 401, 300, 0.3, 0.9, 0.6, {"single": method}, {}, 1))
-    line = sentences.trust_line(measured, "vote")
+    line = texts.trust_line(measured, "vote")
     assert "AUROC 0.87" in line
     assert "21 points more than chance" in line
     assert "(n = 300)" in line
-    assert "Not measured" in sentences.trust_line(measured, "attention")
+    assert "Not measured" in texts.trust_line(measured, "attention")
 
 
 def test_a_model_of_the_colon_says_what_its_maps_were_measured_on():
     card = Predictor.load("colon-deep-elimipl").card
-    line = sentences.trust_line(card, "attention")
+    line = texts.trust_line(card, "attention")
     assert card.first_map is not None
     assert f"{card.first_map.on} (n = {card.first_map.n}): {card.first_map.auroc:.2f}" in line
-    assert "Kept alone" in sentences.trust_line(replace(card, first_map=None), "attention")
-    assert card.first_map.chosen_on in sentences.trust_line(card, "contribution")
-    assert "Not measured" in sentences.trust_line(card, "leave_one_out")
+    assert "Kept alone" in texts.trust_line(replace(card, first_map=None), "attention")
+    assert card.first_map.chosen_on in texts.trust_line(card, "contribution")
+    assert "Not measured" in texts.trust_line(card, "leave_one_out")
 
 
 def test_a_region_is_compared_with_its_area():
-    said = sentences.region_sentence(RegionNumbers(0.6, 0.2, 3, 0.91), "Attention")
+    said = texts.region_sentence(RegionNumbers(0.6, 0.2, 3, 0.91), "Attention")
     assert "60% of the attention" in said
     assert "3.0 times its share" in said
     assert "AUROC 0.91" in said
-    assert "AUROC" not in sentences.region_sentence(RegionNumbers(0.0, 0.0, 0, None), "Attention")
+    assert "AUROC" not in texts.region_sentence(RegionNumbers(0.0, 0.0, 0, None), "Attention")
 
 
 def test_contributions_add_up_in_words():
-    said = sentences.contribution_sentence("TUM", np.array([2.0, 1.0, -0.5]))
+    said = texts.contribution_sentence("TUM", np.array([2.0, 1.0, -0.5]))
     assert said == "For TUM: +3.00 from patches for it, -0.50 from patches against it; score +2.50."
 
 
 def test_the_set_of_possible_labels_is_said_in_words():
-    assert sentences.possible(("TUM",), TISSUE7, 6) == "The model's own 90 % set holds no other label."
-    assert sentences.possible(("MUC", "TUM"), TISSUE7, 6).startswith("The model's own 90 % set: Mucus (MUC), ")
-    assert "Mucus (MUC), " in sentences.possible(("MUC", "TUM"), TISSUE7, 6)
+    assert texts.possible(("TUM",), TISSUE7, 6) == "The model's own 90 % set holds no other label."
+    assert texts.possible(("MUC", "TUM"), TISSUE7, 6).startswith("The model's own 90 % set: Mucus (MUC), ")
+    assert "Mucus (MUC), " in texts.possible(("MUC", "TUM"), TISSUE7, 6)

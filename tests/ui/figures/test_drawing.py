@@ -9,9 +9,9 @@ import pytest
 
 from elimipl.labels import TISSUE7
 from tests.ui.explore.large_sample import analysis_of
-from ui.explore.figures.map_figure import map_figure
+from ui.explore.analysis import MAPS, ViewState, panels_for
+from ui.explore.map_figure import map_figure
 from ui.explore.maps import map_scores
-from ui.explore.view_state import MAPS, ViewState, panels_for
 from ui.figures.bars import BarGroup, class_bars, three_bars
 from ui.figures.drawing import Drawing
 from ui.figures.instances import instance_bars, score_histogram

@@ -7,6 +7,7 @@ import pytest
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
 from elimipl.labels import COLON, TISSUE7
+from ui.explore.analysis import votes_of
 from ui.explore.maps import attention_layer, share_layer, signed_layer, vote_layers, vote_shares
 from ui.figures.evenness import EVEN, is_even
 from ui.figures.map_colours import BELOW, COLOUR_PAIRS, at, class_colours, diverging, is_seen_on_tissue, rising
@@ -51,10 +52,10 @@ def test_even_attention_paints_nothing(generator):
 def test_votes_cover_what_the_patches_cover_once(generator):
     bag = generate(generator, TILE)
     single = np.random.default_rng(0).dirichlet(np.ones(7), len(bag))
-    painted = sum(np.isfinite(layer.cells).astype(int) for layer in vote_layers(bag, single, TISSUE7))
+    painted = sum(np.isfinite(layer.cells).astype(int) for layer in vote_layers(votes_of(bag, single), TISSUE7))
     covered = np.isfinite(bag.regions.grid(np.zeros(len(bag)))[2])
     np.testing.assert_array_equal(painted, covered)
-    shares = vote_shares(bag, single, TISSUE7)
+    shares = vote_shares(votes_of(bag, single), TISSUE7)
     assert shares.sum() == pytest.approx(1)
     if generator == "row":  # eight bands, as high as each other
         np.testing.assert_allclose(shares, np.bincount(single.argmax(axis=1), minlength=7) / len(bag), atol=0.01)

@@ -11,8 +11,8 @@ from PIL import Image
 
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
-from ui.explore.figures.tissue_map import MapTile, overview_figure, tile_positions
 from ui.explore.maps import share_layer
+from ui.explore.tiles import MapTile, overview_figure, tile_positions
 from ui.figures.tissue import add_click_targets, add_outlines, display_copy, picture_figure
 from ui.frame.palette import LIGHT
 

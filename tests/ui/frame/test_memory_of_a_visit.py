@@ -19,10 +19,9 @@ from bag_generators import TissueImage, generate
 from bag_generators.formats import MAX_BYTES, MAX_PIXELS, MOST_BATCH_BYTES, MOST_BATCH_FILES
 from bag_generators.tissue.samples import list_samples
 from elimipl.predictor import Predictor
-from ui.explore import kept_pictures
-from ui.explore.analysis import View, analyse
-from ui.explore.exports.painted import painted_png
-from ui.explore.view_state import ViewState
+from ui.explore import gallery
+from ui.explore.analysis import View, ViewState, analyse
+from ui.explore.picture_export import painted_png
 from ui.frame import upload_limit
 from ui.frame.upload_limit import UploadLimit
 
@@ -134,7 +133,7 @@ def test_the_batch_page_takes_files_up_to_its_limits(monkeypatch):
 
 
 def test_a_visit_keeps_the_last_decoded_pictures_and_lets_go_of_the_others(monkeypatch):
-    monkeypatch.setattr(kept_pictures, "MOST_KEPT", 2)
+    monkeypatch.setattr(gallery, "MOST_KEPT", 2)
     page = AppTest.from_file(ROOT / "app.py", default_timeout=120).run()
     kept = []
     for sample in list_samples()[1:6]:

@@ -23,14 +23,12 @@ from elimipl.predictor import Predictor
 from scripts.bad_inputs.names import NASTY_NAMES
 from ui.batch.rows import BatchRow, shown_name
 from ui.batch.tables import batch_csv, batch_json
-from ui.explore.analysis import Analysis, CandidateSet, View, analyse
-from ui.explore.bar_groups import bar_groups
-from ui.explore.exports.geojson import geojson
-from ui.explore.exports.provenance import provenance_json, shown_answer
-from ui.explore.exports.report import html_report
-from ui.explore.figures.tissue_map import MapTile, overview_figure
+from ui.explore.analysis import Analysis, CandidateSet, View, ViewState, analyse
+from ui.explore.answer import bar_groups
+from ui.explore.exports import geojson, provenance_json
 from ui.explore.maps import share_layer
-from ui.explore.view_state import ViewState
+from ui.explore.report import html_report
+from ui.explore.tiles import MapTile, overview_figure
 from ui.figures.bars import class_bars
 from ui.figures.tissue import add_click_targets, picture_figure
 from ui.frame.markdown import WORD_JOINER, escape, option_text
@@ -160,7 +158,7 @@ def texts(values) -> list[str]:
 
 def test_no_figure_takes_a_name_for_markup(analysis):
     probabilities = analysis.prediction.probabilities
-    groups = bar_groups(analysis, shown_answer(analysis, ViewState()), LIGHT)
+    groups = bar_groups(analysis, analysis.answer_without(())[1], LIGHT)
     titled = picture_figure(analysis.image)
     for name in CLASSES:
         share_layer(analysis.bag, analysis.prediction.attention, name, "Teal").add_to(titled, 0.6)

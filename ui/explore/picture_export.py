@@ -1,15 +1,16 @@
 """The field of view with its map as one PNG, panel by panel as on the page: for a slide or a report."""
 
 import io
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw
+import streamlit
+from PIL import Image, ImageDraw, ImageFont
 
-from ui.explore.analysis import Analysis
-from ui.explore.exports import caption
-from ui.explore.exports.lettering import font, wrapped
+from ui.explore import exports
+from ui.explore.analysis import Analysis, ViewState
 from ui.explore.maps import VEIL, panels_of, veil_of, vote_codes
-from ui.explore.view_state import ViewState
 from ui.figures.map_colours import at
 from ui.figures.map_layer import Layer, blended
 from ui.figures.tissue import outline_lines
@@ -66,7 +67,7 @@ def painted_png(analysis: Analysis, view: ViewState) -> bytes:
             _write_title(draw, title, number * step)
     _beside(draw, analysis, view, width + GAP, factor)
     top = picture_height + GAP
-    draw.text((GAP, top), caption.headline(analysis, view), LIGHT.text, font(22, bold=True))
+    draw.text((GAP, top), exports.headline(analysis, view), LIGHT.text, font(22, bold=True))
     for number, line in enumerate(said, start=1):
         draw.text((GAP, top + 8 + LINE * number), line, LIGHT.text, font())
     out = io.BytesIO()
@@ -102,9 +103,7 @@ def _with_lines(analysis: Analysis, view: ViewState, pixels: np.ndarray, lettere
             width = max(1, arm * part // 3)
             draw.line((x - arm, y - arm, x + arm, y + arm), colour, width)
             draw.line((x - arm, y + arm, x + arm, y - arm), colour, width)
-    for x, y, code in (
-        vote_codes(analysis.bag, analysis.every_score("single"), analysis.labels, view.threshold) if lettered else ()
-    ):
+    for x, y, code in vote_codes(analysis.votes.beyond(view.threshold), analysis.labels) if lettered else ():
         size = max(10, max(pixels.shape[:2]) // 32)
         draw.text((x, y), code, LIGHT.text, font(size), "mm", stroke_width=2, stroke_fill="white")
     return np.asarray(picture)
@@ -116,12 +115,12 @@ def _said(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
         f"Model {card.called}; picture sha256 {picture.sha256[:16]}…, field of {analysis.image.width} × "
         f"{analysis.image.height} px at ({analysis.view.x}, {analysis.view.y})."
     )
-    return (*caption.all_sentences(analysis, view), made_of, texts.NOT_A_DEVICE)
+    return (*exports.all_sentences(analysis, view), made_of, texts.NOT_A_DEVICE)
 
 
 def _beside(draw: ImageDraw.ImageDraw, analysis: Analysis, view: ViewState, left: int, factor: int) -> None:
     top = GAP
-    bar, entries = caption.colour_bar(analysis, view), caption.legend(analysis, view)
+    bar, entries = exports.colour_bar(analysis, view), exports.legend(analysis, view)
     if bar is not None:
         top = _draw_bar(draw, bar, view.opacity, left, top)
     for entry in entries:
@@ -155,3 +154,31 @@ def _draw_scale_bar(draw: ImageDraw.ImageDraw, microns_per_pixel: float, left: i
         return
     draw.rectangle((left, top, left + round(fitting[-1] / microns_per_pixel), top + 5), LIGHT.text)
     draw.text((left, top + 8), f"{fitting[-1]} µm", LIGHT.text, font())
+
+
+SIZE = 16
+_FONTS = Path(streamlit.__file__).parent / "static" / "static" / "media"
+
+
+@lru_cache(maxsize=8)
+def font(size: int = SIZE, bold: bool = False) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """The font of the page; Pillow's own where Streamlit comes without it."""
+    files = sorted(_FONTS.glob("SourceSansVF-Upright*.woff2"))
+    try:
+        letters = ImageFont.truetype(str(files[0]), size)
+        letters.set_variation_by_name("Semibold" if bold else "Regular")
+    except (IndexError, OSError, NotImplementedError):  # another version of Streamlit, or a FreeType without woff2
+        return ImageFont.load_default(size)
+    return letters
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A text in lines of at most `width` px; a word that is longer stands alone."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and font().getlength(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines

@@ -2,19 +2,18 @@
 
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
-from elimipl.answer import Answer
+from elimipl.answer import WITHOUT_CHECKS, Answer
 from elimipl.predictor import Prediction
-from ui.explore import sentences, texts
-from ui.explore.analysis import Analysis
-from ui.explore.bar_groups import bar_groups
+from ui.explore import texts
+from ui.explore.analysis import Analysis, bag_key, removed_patches, set_removed
 from ui.explore.candidates import switch_clicked
-from ui.explore.view_state import bag_key, removed_patches, set_removed
-from ui.figures.bars import bars_height, class_bars, outside_mass, three_bars
+from ui.figures.bars import BarGroup, bars_height, class_bars, outside_mass, three_bars
 from ui.frame import charts
 from ui.frame.markdown import escape
-from ui.frame.palette import current_palette
+from ui.frame.palette import Palette, current_palette
 
 
 def show_answer(analysis: Analysis) -> None:
@@ -24,33 +23,30 @@ def show_answer(analysis: Analysis) -> None:
     with st.container(key="answer", gap="xsmall"):
         _say(answer, shown, analysis)
         if removed:
-            _show_removed(analysis, removed)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(texts.removed_sentence(removed, analysis.blocks), width="stretch")
+                st.button("Put all back", key="put-back", on_click=set_removed, args=(bag_key(analysis), ()))
     _show_bars(answer, shown, analysis, ghosts=bool(removed))
 
 
 def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
     labels, index = analysis.labels, shown.index
-    words = sentences.in_words(labels, index)
+    words = texts.in_words(labels, index)
     if answer.declined:
         st.subheader(answer.headline, anchor=False)
         failed = [one.reason for one in answer.checks if not one.passed]
         if answer.scale is not None and answer.scale.origin == "assumed" and not answer.scale.doubted:
             failed.append(f"{answer.scale.sentence} {texts.SET_SCALE}")
         reasons = "\n".join(f"- {escape(reason)}" for reason in failed)
-        st.markdown(f"{reasons}\n\n{sentences.would_say(escape(words), answer.probability)}")
+        would_say = f"{WITHOUT_CHECKS} {escape(words)}, {answer.probability:.0%}. Map and bars are there to look at."
+        st.markdown(f"{reasons}\n\n{would_say}")
         return
     st.subheader(f"{escape(words)} · {answer.probability:.0%}", anchor=False)
-    lines = [*sentences.certainty(answer), texts.scope_sentence(answer.verdict)]
+    lines = [*texts.certainty(answer), texts.scope_sentence(answer.verdict)]
     lines += [answer.scale.sentence] if answer.scale is not None and answer.scale.doubted else []
-    truth = sentences.truth_sentence(labels, index, analysis.true_index)
-    trusted = texts.TRUSTED if answer.trusted else texts.NOT_TRUSTED
+    truth = texts.truth_sentence(labels, index, analysis.true_index)
+    trusted = "**Trusted**: every check passed." if answer.trusted else "**Not to be trusted as it is.**"
     st.caption(f"{trusted} " + "  \n".join(escape(line) for line in [*lines, *truth]))
-
-
-def _show_removed(analysis: Analysis, removed: tuple[int, ...]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(sentences.removed_sentence(removed, analysis.blocks), width="stretch")
-        st.button(texts.PUT_BACK, key="put-back", on_click=set_removed, args=(bag_key(analysis), ()))
 
 
 def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bool) -> None:
@@ -62,7 +58,7 @@ def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bo
     grey = answer.declined
     # The room the bars will take, so that nothing below them moves while a browser gets ready to draw.
     st.html(f"<style>.st-key-class-bars {{min-height: {bars_height(len(labels))}px}}</style>")
-    words = [sentences.beside_bar(labels, index) for index in range(len(labels))]
+    words = [texts.beside_bar(labels, index) for index in range(len(labels))]
     before = whole if ghosts else None
     charts.show(
         class_bars(probabilities, labels, groups, palette, analysis.true_index, before, grey, words),
@@ -80,4 +76,17 @@ def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bo
         alt=texts.three_bars_alt(probabilities, candidates, analysis.true_index),
     )
     mass = outside_mass(probabilities, candidates)
-    st.caption(f"{mass:.1%} {texts.OUTSIDE_LABEL} {texts.SWITCH_HINT}", help=texts.OUTSIDE_HELP)
+    st.caption(f"{mass:.1%} {texts.OUTSIDE_CAPTION}", help=texts.OUTSIDE_HELP)
+
+
+def bar_groups(analysis: Analysis, answer: Answer, palette: Palette) -> tuple[BarGroup, ...]:
+    """The groups of labels with what each is called and its colour; one group where there is nothing to tell apart."""
+    if analysis.candidates is not None:
+        members = analysis.candidates.members
+        titles, colours = texts.CANDIDATE_GROUPS[analysis.candidates.source], (palette.candidate, palette.non_candidate)
+    elif answer.label_set is not None:
+        members = np.isin(np.array(analysis.labels.names), answer.label_set)
+        titles, colours = texts.OWN_SET_GROUPS, (palette.in_set, palette.outside_set)
+    else:
+        return (BarGroup("label", np.ones(len(analysis.labels), dtype=bool), palette.outside_set),)
+    return tuple(map(BarGroup, titles, (members, ~members), colours))

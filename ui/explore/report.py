@@ -2,27 +2,20 @@
 
 import base64
 import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from elimipl.predictor import Prediction
-from ui.explore import sentences
-from ui.explore import texts as own_texts
-from ui.explore.analysis import Analysis
-from ui.explore.bar_groups import bar_groups
-from ui.explore.exports import caption
-from ui.explore.exports.painted import painted_panels
-from ui.explore.exports.provenance import provenance, shown_answer, shown_prediction
-from ui.explore.view_state import OF_A_CLASS, ViewState
-from ui.figures.bars import BarGroup
+from ui.explore import exports, texts
+from ui.explore.analysis import OF_A_CLASS, Analysis, ViewState
+from ui.explore.answer import bar_groups
+from ui.explore.picture_export import painted_panels
 from ui.figures.evenness import times_even_share
 from ui.figures.map_layer import Layer
-from ui.frame import texts
 from ui.frame.palette import LIGHT
+from ui.frame.texts import APP_TITLE, NOT_A_DEVICE
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
 PRINT_SIDE = 1600
@@ -33,33 +26,49 @@ def html_report(analysis: Analysis, view: ViewState) -> str:
     """The whole report as one HTML text, with everything as it is set on the page."""
     from jinja2 import Environment, StrictUndefined  # only when somebody takes the report away
 
-    answer = shown_answer(analysis, view)
+    labels = analysis.labels
+    prediction, answer = analysis.answer_without(view.removed)
+    shown, whole = (one.raw if view.raw else one.probabilities for one in (prediction, analysis.prediction))
+    groups = bar_groups(analysis, answer, LIGHT)
+    bars = [
+        {
+            "name": texts.in_words(labels, index),
+            "probability": shown[index],
+            "before": whole[index] if view.removed else None,
+            "true": index == analysis.true_index,
+            "colour": next(group.colour for group in groups if group.members[index]),
+        }
+        for index in range(len(labels))
+    ]
+    # The table holds the map's scores where it is about a class, else leave-one-out.
+    scored = (view.kind, view.class_index) if view.kind in OF_A_CLASS else ("leave_one_out", analysis.prediction.index)
+    maps = [panel for panel in painted_panels(analysis, view) if panel[0] != texts.ORIGINAL_TITLE]
     engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return engine.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
-        app_title=texts.APP_TITLE,
-        notice=texts.NOT_A_DEVICE,
-        headline=caption.headline(analysis, view),
-        description=analysis.labels.descriptions[shown_prediction(analysis, view).index],
+        app_title=APP_TITLE,
+        notice=NOT_A_DEVICE,
+        headline=exports.headline(analysis, view),
+        description=labels.descriptions[prediction.index],
         failed=answer.declined,
-        answer_sentences=caption.answer_sentences(analysis, view),
+        answer_sentences=exports.answer_sentences(analysis, view),
         picture=_data_uri(analysis.image.pixels),
-        painted=[(title, _data_uri(pixels)) for title, pixels in _maps(analysis, view)],
-        map_sentence=caption.map_sentence(analysis, view),
-        evenness=caption.evenness_sentence(analysis, view),
-        region=caption.region_sentence(analysis, view),
-        removed=caption.removed_sentence(analysis, view),
-        scale=sentences.scale_sentence(analysis.image),
-        colour_bar=_colour_bar(caption.colour_bar(analysis, view), view.opacity),
-        legend=caption.legend(analysis, view),
-        groups=_groups(analysis, view),
-        candidates=sentences.candidates_sentence(analysis),
-        bars_heading=own_texts.RAW_LABEL if view.raw else own_texts.BARS_HEADING,
-        bars=_bars(analysis, view),
-        patches=_patches(analysis, view),
+        painted=[(title, _data_uri(pixels)) for title, pixels in maps],
+        map_sentence=exports.map_sentence(analysis, view),
+        evenness=exports.evenness_sentence(analysis, view),
+        region=exports.region_sentence(analysis, view),
+        removed=exports.removed_sentence(analysis, view),
+        scale=texts.scale_sentence(analysis.image),
+        colour_bar=_colour_bar(exports.colour_bar(analysis, view), view.opacity),
+        legend=exports.legend(analysis, view),
+        groups=groups,
+        candidates=texts.candidates_sentence(analysis),
+        bars_heading=texts.RAW_LABEL if view.raw else "Class probabilities",
+        bars=bars,
+        patches=_patches(analysis, view, analysis.scores(*scored)),
         patch_count=len(analysis.bag),
-        score_title=_score_title(analysis, view),
+        score_title=texts.map_title(scored[0], labels.titles[scored[1]]),
         checks=answer.checks,
-        titles=own_texts.CHECK_TITLES,
+        titles=texts.CHECK_TITLES,
         facts=_facts(analysis, view),
     )
 
@@ -73,51 +82,9 @@ def _colour_bar(layer: Layer | None, opacity: float) -> dict[str, Any] | None:
     return {"title": layer.title, "gradient": f"linear-gradient(to right, {stops})", "opacity": opacity, "ticks": ticks}
 
 
-def _bars(analysis: Analysis, view: ViewState) -> list[dict[str, Any]]:
-    groups = _groups(analysis, view)
-    shown, whole = _probabilities(shown_prediction(analysis, view), view), _probabilities(analysis.prediction, view)
-    return [
-        {
-            "name": sentences.in_words(analysis.labels, index),
-            "probability": shown[index],
-            "before": whole[index] if view.removed else None,
-            "true": index == analysis.true_index,
-            "colour": next(group.colour for group in groups if group.members[index]),
-        }
-        for index in range(len(analysis.labels))
-    ]
-
-
-def _groups(analysis: Analysis, view: ViewState) -> tuple[BarGroup, ...]:
-    return bar_groups(analysis, shown_answer(analysis, view), LIGHT)
-
-
-def _probabilities(prediction: Prediction, view: ViewState) -> np.ndarray:
-    return prediction.raw if view.raw else prediction.probabilities
-
-
-def _maps(analysis: Analysis, view: ViewState) -> list[tuple[str, np.ndarray]]:
-    """The panels but for the picture alone, which the report shows anyway."""
-    return [panel for panel in painted_panels(analysis, view) if panel[0] != own_texts.ORIGINAL_TITLE]
-
-
-def _scored(analysis: Analysis, view: ViewState) -> tuple[str, int]:
-    """What the table holds besides attention: the map's scores where it is about a class, else leave-one-out."""
-    if view.kind in OF_A_CLASS:
-        return view.kind, view.class_index
-    return "leave_one_out", analysis.prediction.index
-
-
-def _score_title(analysis: Analysis, view: ViewState) -> str:
-    kind, index = _scored(analysis, view)
-    return own_texts.map_title(kind, analysis.labels.titles[index])
-
-
-def _patches(analysis: Analysis, view: ViewState) -> list[dict[str, Any]]:
+def _patches(analysis: Analysis, view: ViewState, scores: np.ndarray) -> list[dict[str, Any]]:
     """The patches that weigh most."""
     times, single = times_even_share(analysis.prediction.attention), analysis.every_score("single")
-    kind, index = _scored(analysis, view)
-    scores = analysis.scores(kind, index)
     rows = []
     for patch in np.argsort(-times, kind="stable")[:MOST_PATCHES].tolist():
         x0, y0, _, _ = analysis.bag.regions.box(patch)
@@ -135,9 +102,9 @@ def _patches(analysis: Analysis, view: ViewState) -> list[dict[str, Any]]:
     return rows
 
 
-def _facts(analysis: Analysis, view: ViewState) -> Sequence[tuple[str, str]]:
+def _facts(analysis: Analysis, view: ViewState) -> list[tuple[str, str]]:
     """What was done to which file, in words; the JSON file holds the same for a program."""
-    result = provenance(analysis, view)
+    result = exports.provenance(analysis, view)
     picture, field, bag, model = result.picture, result.picture.field, result.bag, result.model
     params = ", ".join(f"{name} {value}" for name, value in bag.params.items())
     title = analysis.labels.title
