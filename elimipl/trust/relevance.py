@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -59,5 +59,5 @@ def with_random_weights(predictor: Predictor, seed: int) -> Predictor:
     """A model with the same settings that has learned nothing; a given extractor stays what it is."""
     network = predictor.network
     own = network.extractor if network.has_own_extractor else None
-    fresh = build_network(replace(network.config, seed=seed), network.dim, network.n_classes, own)
+    fresh = build_network(network.config.replace(seed=seed), network.dim, network.n_classes, own)
     return Predictor(fresh, predictor.scaler, predictor.card)
