@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from bag_generators.errors import InputError
 from elimipl.attention_registry import POOLING, check_attention
 from elimipl.loss_registry import CLI, check_loss
-from elimipl.settings import Settings, choice, number, rare_switch, registered, switch
+from elimipl.settings import NAME, RARE, Settings
 
 PRESETS = ("paper", "published", "default")
 TEMPERATURE_FALLS = 0.95
@@ -24,7 +25,6 @@ _ATTENTIONS = {"dam": "sigmoid_normalised", "sam": "softmax_scaled", "mam": "sof
 _CDL = tuple(f"cdl-{attention}-{phi}" for attention in _ATTENTIONS for phi in ("cc", "cn"))
 
 
-@dataclass(frozen=True)
 class Config(Settings):
     """The settings of one training run. Start from a preset and change what you mean to change.
 
@@ -38,77 +38,80 @@ class Config(Settings):
     0.25
     """
 
-    method: str = choice("elimipl", "demipl", "elimipl-unscaled", "dam-cli", "miplma", "miplma-batch", *_CDL, "abmil")
-    preset_name: str = choice("default", "paper", "published")
+    method: Literal[
+        "elimipl", "demipl", "elimipl-unscaled", "dam-cli", "miplma", "miplma-batch", "abmil",
+        "cdl-dam-cc", "cdl-dam-cn", "cdl-sam-cc", "cdl-sam-cn", "cdl-mam-cc", "cdl-mam-cn",
+    ] = "elimipl"  # fmt: skip
+    preset_name: Literal["default", "paper", "published"] = "default"
 
-    extractor: str = choice("identity", "context", "cnn")
+    extractor: Literal["identity", "context", "cnn"] = "identity"
     """ψ1: `identity`; `context`, which adds mean and deviation of the bag; `cnn`, for square grey pictures (eq. 1)."""
-    hidden: int = number(512, 1, 65536)
+    hidden: int = Field(512, ge=1, le=65536)
     """l, the width of the embedding ψ2 (eq. 1)."""
-    dropout: float = number(0.0, 0, 0.95)
+    dropout: float = Field(0.0, ge=0, le=0.95)
     """Share of the embedding dropped while training, rounded to 1/256."""
-    gate: str = choice("two", "shared")
+    gate: Literal["two", "shared"] = "two"
     """`two`: W_t and W_s (eq. 2); `shared`: one matrix l → k for both."""
-    gate_width: int = number(64, 1, 65536)
+    gate_width: int = Field(64, ge=1, le=65536)
     """Inner width of the two gates, which the paper leaves open; a shared gate has one unit per class."""
-    score: str = choice("linear", "mlp")
+    score: Literal["linear", "mlp"] = "linear"
     """The map to ξ: `linear` (eq. 2) or `mlp`, k → 128 → ReLU → 1."""
-    pooling: str = choice("softmax_scaled", "sigmoid_normalised", "softmax_standardised", "softmax")
+    pooling: Literal["softmax_scaled", "sigmoid_normalised", "softmax_standardised", "softmax"] = "softmax_scaled"
     """Attention: softmax of ξ/√l (eq. 3); DEMIPL's `sigmoid_normalised`; MIPLMA's, of ξ standardised in its bag and
     divided by √l and a falling temperature; or the plain `softmax` of ξ."""
-    temperature: float = number(5.0, 1e-3, 1e3, rare=True)
+    temperature: float = Field(5.0, ge=1e-3, le=1e3, json_schema_extra=RARE)
     """τ⁰ of MIPLMA's attention; .95 of it is left after every epoch."""
-    least_temperature: float = number(0.1, 1e-3, 1e3, rare=True)
+    least_temperature: float = Field(0.1, ge=1e-3, le=1e3, json_schema_extra=RARE)
     """Where τ stops falling."""
-    attention: str = registered(POOLING)
+    attention: str = Field(POOLING, pattern=NAME, json_schema_extra=RARE)
     """`pooling`: what the setting of that name says; or the name of a registered attention in its place."""
-    head: str = choice("softmax", "softmax_of_sigmoid")
+    head: Literal["softmax", "softmax_of_sigmoid"] = "softmax"
     """Class probabilities: `softmax`, or the authors' `softmax_of_sigmoid`."""
 
-    mapping: str = choice("momentum", "average")
+    mapping: Literal["momentum", "average"] = "momentum"
     """Weights of eq. 5: moved by eq. 6 (`momentum`), or 1/|S| for ever (`average`: cross-entropy)."""
-    schedule: str = choice("paper", "published")
+    schedule: Literal["paper", "published"] = "paper"
     """ρ at epoch t = 1..T: `paper` (T−t)/T, `published` (T−t+1)/T."""
-    update: str = choice("before_loss", "after_loss")
+    update: Literal["before_loss", "after_loss"] = "before_loss"
     """Whether eq. 6 moves the weights before or after the loss of the same forward pass."""
-    sparsity: str = choice("l1", "entropy", "none")
+    sparsity: Literal["l1", "entropy", "none"] = "l1"
     """Surrogate of ‖p⊙s‖₀ (eq. 7): `l1`, or `entropy` of the probabilities renormalised on S."""
-    mu: float = number(10.0, 0, 1e6)
+    mu: float = Field(10.0, ge=0, le=1e6)
     """Weight of the sparsity loss (eq. 9)."""
-    gamma: float = number(10.0, 0, 1e6)
+    gamma: float = Field(10.0, ge=0, le=1e6)
     """Weight of the inhibition loss (eq. 9)."""
-    attention_entropy: float = number(0.0, 0, 1e6)
+    attention_entropy: float = Field(0.0, ge=0, le=1e6)
     """DEMIPL's λ_a: weight of −Σ a log a over the unnormalised attention."""
-    loss: str = registered(CLI)
+    loss: str = Field(CLI, pattern=NAME, json_schema_extra=RARE)
     """`cli`, the conjugate label information of eq. 9; `cdl-cc`, `cdl-cn`, `margin` or `margin-batch` of the methods
     since; or the name of a registered loss in its place."""
-    focus: float = number(1.0, 0, 10, rare=True)
+    focus: float = Field(1.0, ge=0, le=10, json_schema_extra=RARE)
     """γ of CDL: how strongly the margin of a bag scales its loss; 0 not at all."""
-    margin: float = number(1.0, 0, 1e6, rare=True)
+    margin: float = Field(1.0, ge=0, le=1e6, json_schema_extra=RARE)
     """λ of MIPLMA: weight of the margin loss."""
-    labels: str = choice("candidates", "true", rare=True)
+    labels: Literal["candidates", "true"] = Field("candidates", json_schema_extra=RARE)
     """What is learned from: candidate sets, or the `true` labels as the reference with nothing hidden (ABMIL)."""
 
-    scaling: str = choice("zscore", "none", "robust", "global")
+    scaling: Literal["zscore", "none", "robust", "global"] = "zscore"
     """Feature standardisation, fitted on the training bags only (`model.scaling`); `global` with a CNN."""
-    epochs: int = number(100, 1, 1_000_000)
-    batch: int = number(64, 1, 1_000_000)
+    epochs: int = Field(100, ge=1, le=1_000_000)
+    batch: int = Field(64, ge=1, le=1_000_000)
     """Bags per step."""
-    lr: float = number(0.05, 1e-9, 1e3)
+    lr: float = Field(0.05, ge=1e-9, le=1e3)
     """Learning rate; given as a number it is taken as it is, whatever the batch."""
-    cosine: bool = switch(True)
+    cosine: bool = True
     """Anneal the learning rate along a half cosine over the epochs."""
-    momentum: float = number(0.9, 0, 0.9999)
-    nesterov: bool = switch(False)
-    weight_decay: float = number(1e-4, 0, 1e3)
-    clip: float = number(0.0, 0, 1e6)
+    momentum: float = Field(0.9, ge=0, le=0.9999)
+    nesterov: bool = False
+    weight_decay: float = Field(1e-4, ge=0, le=1e3)
+    clip: float = Field(0.0, ge=0, le=1e6)
     """Longest gradient a step may follow (Euclidean norm over all parameters); 0 sets no limit."""
-    dtype: str = choice("float32", "float64")
-    amp: bool = rare_switch()
+    dtype: Literal["float32", "float64"] = "float32"
+    amp: bool = Field(False, json_schema_extra=RARE)
     """Train with products of bfloat16 numbers where the network is wide; everything else stays as wide as `dtype`."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
         for name in ("pooling", "loss", "labels"):
             own = _METHOD_SETTINGS.get(self.method, {}).get(name)
             if own is not None and getattr(self, name) != own:
@@ -149,16 +152,13 @@ class Config(Settings):
     def _from_preset(cls, name: str, overrides: Mapping[str, Any]) -> Config:
         if name not in PRESETS:
             raise InputError(f"preset can't be {name!r}.", f"Choose one of {', '.join(PRESETS)}.")
-        cls._check_names(overrides)
         own: dict[str, Any] = {}
         for key, settings in (("method", _METHOD_SETTINGS), ("extractor", _EXTRACTOR_SETTINGS)):
-            if key in overrides:
-                cls._check(key, overrides[key])
-                own |= settings.get(overrides[key], {})
-        if "batch" in overrides and "lr" not in overrides:
-            cls._check("batch", overrides["batch"])
+            own |= settings.get(str(overrides.get(key)), {})
+        batch = overrides.get("batch")
+        if isinstance(batch, int) and "lr" not in overrides:
             usual = cls(**_PRESETS[name])
-            own["lr"] = usual.lr * min(1.0, overrides["batch"] / usual.batch)
+            own["lr"] = usual.lr * max(min(1.0, batch / usual.batch), 1e-6)
         return cls(**{**_PRESETS[name], **own, "preset_name": name, **overrides})
 
     def rho(self, epoch: int) -> float:

@@ -1,11 +1,10 @@
 """Settings of a training: frozen, validated, refused with a sentence where they make no sense.
 
-A method declares its settings as a dataclass that inherits `Settings`, with `number`, `choice` and `switch` for what a
+A method declares its settings as a class that inherits `Settings`, with pydantic's `Field` and `Literal` for what a
 setting may be:
 
->>> @dataclass(frozen=True)
-... class Example(Settings):
-...     epochs: int = number(10, 1, 100)
+>>> class Example(Settings):
+...     epochs: int = Field(10, ge=1, le=100)
 >>> Example.of(epochs=20).replace(seed=3).to_dict()
 {'seed': 3, 'epochs': 20}
 """
@@ -14,58 +13,37 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bag_generators.errors import InputError
 
+RARE: dict[str, Any] = {"rare": True}
+"""`json_schema_extra` of a setting that is only written down where it isn't the usual one: older files lack it."""
+NAME = r"^( |[^\p{C}\p{Z}]){1,100}$"
+"""`pattern` of a setting that names something which may be registered later.
 
-def number(default: float, low: float, high: float, *, rare: bool = False) -> Any:
-    """A setting from `low` to `high`, both allowed; whole if it is declared an int. See `rare_switch` for `rare`."""
-    return field(default=default, metadata={"range": (low, high)} | _rarely(rare))
-
-
-def choice(default: str, *others: str, rare: bool = False) -> Any:
-    """A setting that is one of a few words. See `rare_switch` for `rare`."""
-    return field(default=default, metadata={"choices": (default, *others)} | _rarely(rare))
+A model stays readable where what it was trained with isn't installed.
+"""
 
 
-def switch(default: bool) -> Any:
-    """A setting that is on or off."""
-    return field(default=default, metadata={"switch": True})
-
-
-def rare_switch() -> Any:
-    """A setting that is off unless it is written down; files written without it mean off."""
-    return field(default=False, metadata={"switch": True, "rare": True})
-
-
-def registered(default: str) -> Any:
-    """A setting that names something which can be registered later; files written without it mean `default`.
-
-    Only its form is checked here: a model stays readable where what it was trained with isn't installed.
-    """
-    return field(default=default, metadata={"registered": True, "rare": True})
-
-
-def _rarely(rare: bool) -> dict[str, bool]:
-    return {"rare": True} if rare else {}
-
-
-@dataclass(frozen=True)
-class Settings:
+class Settings(BaseModel):
     """What every method has: a seed, and the ways to make, change and store its settings."""
 
-    seed: int = number(0, 0, 2**31 - 1)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            _check_value(each.name, str(each.type), each.metadata, getattr(self, each.name))
+    seed: int = Field(0, ge=0, le=2**31 - 1)
+
+    def __init__(self, **settings: Any) -> None:
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise self._refusal(error) from None
 
     @classmethod
     def of(cls, **settings: Any) -> Self:
         """The method's own settings with some changed; a name that doesn't exist is refused."""
-        cls._check_names(settings)
         return cls(**settings)
 
     @property
@@ -78,15 +56,15 @@ class Settings:
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some settings changed, validated again."""
-        self._check_names(changes)
-        return replace(self, **changes)
+        return type(self)(**{**dict(self), **changes})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
+        kinds = type(self).model_fields
         return {
-            each.name: value
-            for each, value in zip(fields(self), asdict(self).values(), strict=True)
-            if "rare" not in each.metadata or value != each.default
+            name: value
+            for name, value in dict(self).items()
+            if kinds[name].json_schema_extra != RARE or value != kinds[name].default
         }
 
     @classmethod
@@ -97,39 +75,25 @@ class Settings:
     @classmethod
     def choices(cls, name: str) -> tuple[str, ...]:
         """The words that a setting may be, its usual one first."""
-        (found,) = (each for each in fields(cls) if each.name == name)
-        words: tuple[str, ...] = found.metadata["choices"]
-        return words
+        return get_args(cls.model_fields[name].annotation)
 
     @classmethod
-    def _check_names(cls, values: Mapping[str, Any]) -> None:
-        known = [each.name for each in fields(cls)]
-        for name in values:
-            if name not in known:
-                near = difflib.get_close_matches(str(name), known, n=1)
-                hint = f"Did you mean {near[0]!r}?" if near else f"The settings are {', '.join(known)}."
-                raise InputError(f"There is no setting {name!r}.", hint)
-
-    @classmethod
-    def _check(cls, name: str, value: Any) -> None:
-        """Refuse a value of one setting, as making the whole would."""
-        (found,) = (each for each in fields(cls) if each.name == name)
-        _check_value(name, str(found.type), found.metadata, value)
-
-
-def _check_value(name: str, kind: str, allowed: Mapping[str, Any], value: Any) -> None:
-    if "choices" in allowed:
-        if value not in allowed["choices"]:
-            raise InputError(f"{name} can't be {value!r}.", f"Choose one of {', '.join(allowed['choices'])}.")
-    elif "switch" in allowed:
-        if not isinstance(value, bool):
-            raise InputError(f"{name} can't be {value!r}.", "Give True or False.")
-    elif "registered" in allowed:
-        if not isinstance(value, str) or not value.isprintable() or not 1 <= len(value) <= 100:
-            raise InputError(f"{name} can't be {value!r}.", "Give a name of 1 to 100 characters.")
-    elif "range" in allowed:
-        low, high = allowed["range"]
-        fits = isinstance(value, int) if kind == "int" else isinstance(value, int | float)
-        if isinstance(value, bool) or not fits or not low <= value <= high:
-            noun = "a whole number" if kind == "int" else "a number"
-            raise InputError(f"{name} can't be {value!r}.", f"Give {noun} from {low:g} to {high:g}.")
+    def _refusal(cls, error: ValidationError) -> InputError:
+        """The first thing that is wrong, in a sentence; an unknown name before all values."""
+        found = error.errors(include_url=False)
+        wrong = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+        name, known = str(wrong["loc"][0]), list(cls.model_fields)
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"The settings are {', '.join(known)}."
+            return InputError(f"There is no setting {name!r}.", hint)
+        kind = cls.model_fields[name]
+        limits = {key: getattr(one, key) for one in kind.metadata for key in ("ge", "le") if hasattr(one, key)}
+        if limits:
+            noun = "a whole number" if kind.annotation is int else "a number"
+            hint = f"Give {noun} from {limits['ge']:g} to {limits['le']:g}."
+        elif kind.annotation in (bool, str):
+            hint = "Give True or False." if kind.annotation is bool else "Give a name of 1 to 100 characters."
+        else:
+            hint = f"Choose one of {', '.join(cls.choices(name))}."
+        return InputError(f"{name} can't be {wrong['input']!r}.", hint)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -149,7 +149,7 @@ def with_random_weights(predictor: Predictor, seed: int) -> Predictor:
     """A model with the same settings that has learned nothing; a given extractor stays what it is."""
     network = predictor.network
     own = network.extractor if network.has_own_extractor else None
-    fresh = build_network(replace(network.config, seed=seed), network.dim, network.n_classes, own)
+    fresh = build_network(network.config.replace(seed=seed), network.dim, network.n_classes, own)
     return Predictor(fresh, predictor.scaler, predictor.card)
 
 

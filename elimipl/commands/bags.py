@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from bag_generators import GENERATORS, Bag, bag_file, shards
-from bag_generators.bag_file import BagArchive
+from bag_generators.archive import BagArchive
 from bag_generators.errors import InputError, printable
 from bag_generators.formats import extensions
 from bag_generators.generators.encoder import DEVICE

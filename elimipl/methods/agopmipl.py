@@ -20,9 +20,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
@@ -35,7 +37,6 @@ from elimipl.model.batching import Batch
 from elimipl.model.embedding import drop
 from elimipl.model.inference import Predictions
 from elimipl.model.losses import cli_loss, move_weights
-from elimipl.settings import choice, number
 from elimipl.training.reports import EpochReport
 
 SCORE_WIDTH = 128
@@ -45,33 +46,32 @@ _WARM_UP = 10
 _BAGS_AT_ONCE = 256
 
 
-@dataclass(frozen=True)
 class AgopConfig(LearnerSettings):
     """Settings of AGOPMIPL, those of its code on tissue."""
 
-    middle: int = number(256, 1, 65536)
+    middle: int = Field(256, ge=1, le=65536)
     """Width of the layer before the embedding."""
-    hidden: int = number(128, 1, 4096)
+    hidden: int = Field(128, ge=1, le=4096)
     """l, the width of the embedding."""
-    dropout: float = number(0.3, 0, 0.95)
-    prototypes: int = number(7, 1, 1000)
+    dropout: float = Field(0.3, ge=0, le=0.95)
+    prototypes: int = Field(7, ge=1, le=1000)
     """Centres of k-means for each class."""
-    combine: str = choice("linear", "average")
+    combine: Literal["linear", "average"] = "linear"
     """How the prototypes of a class become one."""
-    mu: float = number(0.1, 0, 1e6)
+    mu: float = Field(0.1, ge=0, le=1e6)
     """Weight of the entropy over the candidates."""
-    gamma: float = number(0.5, 0, 1e6)
+    gamma: float = Field(0.5, ge=0, le=1e6)
     """Weight of the inhibition loss."""
-    rounds: int = number(3, 1, 1000)
-    epochs: int = number(300, 1, 1_000_000)
+    rounds: int = Field(3, ge=1, le=1000)
+    epochs: int = Field(300, ge=1, le=1_000_000)
     """Of all rounds together."""
-    batch: int = number(1, 1, 1_000_000)
+    batch: int = Field(1, ge=1, le=1_000_000)
     """Bags per step."""
-    lr: float = number(0.005, 1e-9, 1e3)
-    momentum: float = number(0.9, 0, 0.9999)
-    weight_decay: float = number(1e-4, 0, 1e3)
-    scaling: str = choice("zscore", "none", "robust", "global")
-    dtype: str = choice("float32", "float64")
+    lr: float = Field(0.005, ge=1e-9, le=1e3)
+    momentum: float = Field(0.9, ge=0, le=0.9999)
+    weight_decay: float = Field(1e-4, ge=0, le=1e3)
+    scaling: Literal["zscore", "none", "robust", "global"] = "zscore"
+    dtype: Literal["float32", "float64"] = "float32"
 
     def run(self, dataset: BagDataset, device: torch.device) -> AgopRun:
         """On the CPU whatever the device."""

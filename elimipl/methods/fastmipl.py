@@ -20,9 +20,11 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from bag_generators.threads import one_thread
@@ -34,7 +36,6 @@ from elimipl.model.inference import Predictions
 from elimipl.model.losses import initial_weights
 from elimipl.model.network import PictureExtractor
 from elimipl.model.scaling import Scaler, fit_scaler
-from elimipl.settings import choice, number, switch
 from elimipl.training.reports import EpochReport
 
 _JITTER = 1e-4
@@ -43,25 +44,24 @@ _LEAST_SQUARE = 1e-24  # β may be 0, of bags that are all alike
 _START_EPOCHS, _START_RATE = 1000, 0.1
 
 
-@dataclass(frozen=True)
 class FastMiplConfig(LearnerSettings):
     """Settings of FastMIPL; those of its code on tissue, where they are known."""
 
-    extractor: str = choice("identity", "cnn")
+    extractor: Literal["identity", "cnn"] = "identity"
     """In front of the embedding: nothing, or the CNN of ELIMIPL for square grey pictures."""
-    hidden: int = number(512, 1, 65536)
+    hidden: int = Field(512, ge=1, le=65536)
     """Width of the first layer of the embedding."""
-    width: int = number(256, 1, 4096)
+    width: int = Field(256, ge=1, le=4096)
     """Width of the second, d: the posterior of a class has 2d numbers and a matrix of 2d × 2d."""
-    dropout: float = number(0.5, 0, 0.95)
-    samples: int = number(10, 1, 1000)
+    dropout: float = Field(0.5, ge=0, le=0.95)
+    samples: int = Field(10, ge=1, le=1000)
     """Draws from the posterior in every epoch."""
-    epochs: int = number(200, 1, 1_000_000)
-    lr: float = number(0.001, 1e-9, 1e3)
-    scaling: str = choice("zscore", "none", "robust", "global")
-    published: bool = switch(False)
+    epochs: int = Field(200, ge=1, le=1_000_000)
+    lr: float = Field(0.001, ge=1e-9, le=1e3)
+    scaling: Literal["zscore", "none", "robust", "global"] = "zscore"
+    published: bool = False
     """Do as the published code does, with the statistics of the test bags and dropout at prediction."""
-    dtype: str = choice("float32", "float64")
+    dtype: Literal["float32", "float64"] = "float32"
 
     def run(self, dataset: BagDataset, device: torch.device) -> FastMiplRun:
         """On the CPU whatever the device."""

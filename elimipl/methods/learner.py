@@ -31,7 +31,6 @@ _SHARE = 0.6  # of what is free: other programs run, and libraries need work spa
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-@dataclass(frozen=True)
 class LearnerSettings(Settings):
     """Settings of a method that `fit` trains; all have `epochs`."""
 

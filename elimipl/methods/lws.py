@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.model.losses import candidate_distribution
-from elimipl.settings import number
 
 
-@dataclass(frozen=True)
 class LwsConfig(PartialLabelConfig):
     """SGD with momentum; the learning rate is halved again and again."""
 
-    epochs: int = number(250, 1, 1_000_000)
-    lr: float = number(0.1, 1e-9, 1e3)
-    halve_every: int = number(50, 1, 1_000_000)
+    epochs: int = Field(250, ge=1, le=1_000_000)
+    lr: float = Field(0.1, ge=1e-9, le=1e3)
+    halve_every: int = Field(50, ge=1, le=1_000_000)
     """Epochs after which the learning rate is halved."""
-    momentum: float = number(0.9, 0, 0.9999)
-    weight_decay: float = number(1e-3, 0, 1e3)
-    beta: float = number(1.0, 0, 1e6)
+    momentum: float = Field(0.9, ge=0, le=0.9999)
+    weight_decay: float = Field(1e-3, ge=0, le=1e3)
+    beta: float = Field(1.0, ge=0, le=1e6)
     """Leverage β of the labels outside S; 1 or 2 are usual."""
 
     def learning_rate(self, epoch: int) -> float:

@@ -17,9 +17,11 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from sklearn.cluster import MiniBatchKMeans
 from torch import Tensor
 
@@ -30,32 +32,30 @@ from elimipl.methods.gp_posterior import Posterior, bytes_needed
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_memory, check_width, usable_bytes
 from elimipl.model.inference import Predictions
 from elimipl.model.scaling import fit_scaler
-from elimipl.settings import choice, number
 from elimipl.training.reports import EpochReport
 
 _CLUSTERED = 20_000  # distinct instances that k-means looks at, at most
 _INSTANCES_AT_ONCE = 64  # in a prediction: their draws stay in the processor's cache
 
 
-@dataclass(frozen=True)
 class MiplgpConfig(LearnerSettings):
     """Settings of MIPLGP."""
 
-    epochs: int = number(100, 1, 1_000_000)
+    epochs: int = Field(100, ge=1, le=1_000_000)
     """Adam steps on the parameters of the prior."""
-    lr: float = number(0.1, 1e-9, 1e3)
+    lr: float = Field(0.1, ge=1e-9, le=1e3)
     """Annealed along a half cosine."""
-    kernel_instances: int = number(500, 2, 100_000)
+    kernel_instances: int = Field(500, ge=2, le=100_000)
     """Instances that the prior is fitted on; the time grows with their cube."""
-    exact_up_to: int = number(2048, 0, 100_000)
+    exact_up_to: int = Field(2048, ge=0, le=100_000)
     """Distinct instances up to which the regression is exact, memory permitting."""
-    inducing: int = number(512, 1, 100_000)
+    inducing: int = Field(512, ge=1, le=100_000)
     """Inducing points beyond that."""
-    epsilon: float = number(1e-4, 1e-12, 1.0)
+    epsilon: float = Field(1e-4, ge=1e-12, le=1.0)
     """ε, the concentration of labels that are no candidates."""
-    samples: int = number(512, 1, 1_000_000)
+    samples: int = Field(512, ge=1, le=1_000_000)
     """Draws of the processes that a prediction averages over."""
-    scaling: str = choice("zscore", "none", "robust", "global")
+    scaling: Literal["zscore", "none", "robust", "global"] = "zscore"
     """Feature standardisation, fitted on the training bags only (see `elimipl.model.scaling`)."""
 
     def run(self, dataset: BagDataset, device: torch.device) -> MiplgpRun:

@@ -10,10 +10,11 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from bag_generators.threads import one_thread
@@ -21,24 +22,22 @@ from elimipl.dataset import BagDataset
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run
 from elimipl.model.inference import Predictions
-from elimipl.settings import choice, number
 from elimipl.training.reports import EpochReport
 
 
-@dataclass(frozen=True)
 class PartialLabelConfig(LearnerSettings):
     """What the three learners have in common."""
 
-    features: str = choice("mean", "maxmin")
-    backbone: str = choice("linear", "mlp")
-    hidden: int = number(128, 1, 65536)
+    features: Literal["mean", "maxmin"] = "mean"
+    backbone: Literal["linear", "mlp"] = "linear"
+    hidden: int = Field(128, ge=1, le=65536)
     """Width of the hidden layer of the `mlp`."""
-    epochs: int = number(250, 1, 1_000_000)
-    batch: int = number(256, 1, 1_000_000)
+    epochs: int = Field(250, ge=1, le=1_000_000)
+    batch: int = Field(256, ge=1, le=1_000_000)
     """Bags per step."""
-    lr: float = number(0.01, 1e-9, 1e3)
-    weight_decay: float = number(0.0, 0, 1e3)
-    dtype: str = choice("float32", "float64")
+    lr: float = Field(0.01, ge=1e-9, le=1e3)
+    weight_decay: float = Field(0.0, ge=0, le=1e3)
+    dtype: Literal["float32", "float64"] = "float32"
 
     def run(self, dataset: BagDataset, device: torch.device) -> PartialLabelRun:
         """On the device."""

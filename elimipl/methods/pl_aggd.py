@@ -9,9 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from torch import Tensor
@@ -21,26 +23,24 @@ from elimipl.dataset import BagDataset
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_memory
 from elimipl.model.inference import Predictions
-from elimipl.settings import choice, number
 from elimipl.training.reports import EpochReport
 
 _FAR = 1e30
 _ROWS_AT_ONCE = 256
 
 
-@dataclass(frozen=True)
 class PlAggdConfig(LearnerSettings):
     """Settings of PL-AGGD. Nothing is random: the seed changes nothing."""
 
-    features: str = choice("mean", "maxmin")
-    neighbours: int = number(10, 1, 10_000)
-    feature_share: float = number(1.0, 0, 1e6)
+    features: Literal["mean", "maxmin"] = "mean"
+    neighbours: int = Field(10, ge=1, le=10_000)
+    feature_share: float = Field(1.0, ge=0, le=1e6)
     """λ: how much the graph follows the features."""
-    label_share: float = number(1.0, 1e-6, 1e6)
+    label_share: float = Field(1.0, ge=1e-6, le=1e6)
     """μ: how much it follows the confidences; 1/μ is how much these follow the regression."""
-    penalty: float = number(0.05, 1e-9, 1e6)
+    penalty: float = Field(0.05, ge=1e-9, le=1e6)
     """γ of the kernel ridge regression."""
-    epochs: int = number(10, 1, 10_000)
+    epochs: int = Field(10, ge=1, le=10_000)
     """Alternations."""
 
     def run(self, dataset: BagDataset, device: torch.device) -> PlAggdRun:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.model.losses import candidate_distribution, mapping_loss
-from elimipl.settings import number
 
 
-@dataclass(frozen=True)
 class ProdenConfig(PartialLabelConfig):
     """SGD with momentum; learning rates of 1e-3 to 1e-2 are usual."""
 
-    epochs: int = number(500, 1, 1_000_000)
-    lr: float = number(0.01, 1e-9, 1e3)
-    momentum: float = number(0.9, 0, 0.9999)
-    weight_decay: float = number(1e-3, 0, 1e3)
+    epochs: int = Field(500, ge=1, le=1_000_000)
+    lr: float = Field(0.01, ge=1e-9, le=1e3)
+    momentum: float = Field(0.9, ge=0, le=0.9999)
+    weight_decay: float = Field(1e-3, ge=0, le=1e3)
 
     def criterion(self) -> WeightedCrossEntropy:
         """The weights follow the outputs that a step was made from."""

@@ -16,10 +16,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from elimipl.config import Config
@@ -29,37 +30,35 @@ from elimipl.model.attention import standardise_by_bag
 from elimipl.model.batching import Batch
 from elimipl.model.inference import Predictions, infer
 from elimipl.model.network import Network, build_network
-from elimipl.settings import choice, number
 from elimipl.training.reports import EpochReport
 
 _SHARPNESS = 1.5  # one over the temperature of the relaxed Bernoulli
 _EDGE = 1e-6  # how far q stays from 0 and 1 where its logarithm is taken
 
 
-@dataclass(frozen=True)
 class ProMiplConfig(LearnerSettings):
     """Settings of ProMIPL, those of its code on Birdsong where they are known."""
 
-    extractor: str = choice("identity", "cnn", "context")
-    hidden: int = number(128, 1, 65536)
-    dropout: float = number(0.5, 0, 0.95)
-    temperature: float = number(5.0, 1e-3, 1e3)
+    extractor: Literal["identity", "cnn", "context"] = "identity"
+    hidden: int = Field(128, ge=1, le=65536)
+    dropout: float = Field(0.5, ge=0, le=0.95)
+    temperature: float = Field(5.0, ge=1e-3, le=1e3)
     """τ⁰ of the attention."""
-    cooling: float = number(0.05, 0, 1e3)
+    cooling: float = Field(0.05, ge=0, le=1e3)
     """What τ loses in every epoch; its code has 0 on MNIST and FMNIST."""
-    least_temperature: float = number(0.05, 1e-3, 1e3)
-    entropy: float = number(0.1, 0, 1e6)
+    least_temperature: float = Field(0.05, ge=1e-3, le=1e3)
+    entropy: float = Field(0.1, ge=0, le=1e6)
     """λ_e; .1, .5, 1 and 1.5 were tried by its authors."""
-    reconstruction: float = number(0.1, 0, 1e6)
+    reconstruction: float = Field(0.1, ge=0, le=1e6)
     """λ_r, likewise."""
-    epochs: int = number(200, 1, 1_000_000)
-    batch: int = number(1, 1, 1_000_000)
+    epochs: int = Field(200, ge=1, le=1_000_000)
+    batch: int = Field(1, ge=1, le=1_000_000)
     """Bags per step."""
-    lr: float = number(0.01, 1e-9, 1e3)
-    momentum: float = number(0.9, 0, 0.9999)
-    weight_decay: float = number(1e-4, 0, 1e3)
-    scaling: str = choice("zscore", "none", "robust", "global")
-    dtype: str = choice("float32", "float64")
+    lr: float = Field(0.01, ge=1e-9, le=1e3)
+    momentum: float = Field(0.9, ge=0, le=0.9999)
+    weight_decay: float = Field(1e-4, ge=0, le=1e3)
+    scaling: Literal["zscore", "none", "robust", "global"] = "zscore"
+    dtype: Literal["float32", "float64"] = "float32"
 
     def run(self, dataset: BagDataset, device: torch.device) -> ProMiplRun:
         """On the CPU whatever the device."""

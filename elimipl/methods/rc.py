@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
+from pydantic import Field
 from torch import nn
 
 from elimipl.methods.partial_label import PartialLabelConfig
 from elimipl.methods.proden import WeightedCrossEntropy
-from elimipl.settings import number
 
 
-@dataclass(frozen=True)
 class RcConfig(PartialLabelConfig):
     """Adam."""
 
-    epochs: int = number(250, 1, 1_000_000)
-    lr: float = number(1e-3, 1e-9, 1e3)
-    weight_decay: float = number(1e-5, 0, 1e3)
+    epochs: int = Field(250, ge=1, le=1_000_000)
+    lr: float = Field(1e-3, ge=1e-9, le=1e3)
+    weight_decay: float = Field(1e-5, ge=0, le=1e3)
 
     def criterion(self) -> WeightedCrossEntropy:
         """The weights follow a fresh forward pass after each step."""

@@ -157,7 +157,7 @@ class _Whole(torch.autograd.Function):
         return rows
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None]:
         return slope[ctx.here], None, None
 
 
