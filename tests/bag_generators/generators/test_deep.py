@@ -111,7 +111,7 @@ def test_windows_change_a_cell_little(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Blank:
-    """A network that sees nothing and remembers how much it was shown at once."""
+    """A network that finds the same everywhere and remembers how much it was shown at once."""
 
     def __init__(self) -> None:
         self.shown: list[tuple[int, int]] = []
@@ -121,7 +121,7 @@ class Blank:
         self.shown.append((height, width))
         channels = {4: 80, 5: 112, 6: 192, 8: 1280}
         return {
-            stage: torch.zeros(1, channels[stage], -(-height // step), -(-width // step))
+            stage: torch.ones(1, channels[stage], -(-height // step), -(-width // step))
             for stage, step in STAGES.items()
         }
 
@@ -132,10 +132,18 @@ def test_a_large_picture_has_larger_cells_and_is_seen_in_windows(monkeypatch: py
     bag = generate("deep", TissueImage.from_array(np.zeros((3000, 5000, 3), np.uint8)))
     assert 0.98 * generator.MOST_CELLS < len(bag) <= generator.MOST_CELLS
     assert max(max(shown) for shown in blank.shown) <= CORE + 2 * MARGIN
-    np.testing.assert_allclose(bag.features, bag.features[[0]].repeat(len(bag), 0), atol=1e-5)
     for shape in ((20000, 20000), (60, 2_000_000), (7000, 9000)):
         rows, columns = generator.grid_of(*shape)
         assert 0.9 * generator.MOST_CELLS < rows * columns <= generator.MOST_CELLS
+
+
+def test_the_places_of_a_map_count_as_one_in_every_cell_whatever_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the size at the scale of a view was rounded, and across windows."""
+    monkeypatch.setattr(shipped_encoder(), "network", Blank())
+    expected = generate("deep", picture(224, 224)).features[0]
+    for side in (*range(64, 260), 559, 560, 561, 700, 1121, 1681, 3000):
+        found = shipped_encoder().cells(np.zeros((64, side, 3), np.uint8), generator.grid_of(64, side))
+        np.testing.assert_allclose(found, np.tile(expected, (len(found), 1)), atol=1e-3, err_msg=f"{side} px")
 
 
 def test_larger_cells_are_means_of_what_they_cover(monkeypatch: pytest.MonkeyPatch) -> None:
