@@ -27,12 +27,13 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import TimeoutError as WaitedInVain
 
 from bag_generators.tissue import phantom
 from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
-from scripts.running_app import memory_mb, running_app
+from scripts.running_app import running_app
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -183,10 +184,13 @@ def explore(page: Page, address: str, process: subprocess.Popen[bytes], repeats:
         keep("generator switch", switches)
         for seed in range(10):  # what is loaded once is loaded now
             upload(visitor, tile_file(folder, 1000 + seed, 224))
-        start = memory_mb(process)
+        start = psutil.Process(process.pid).memory_info().rss / 2**20
         for seed in range(uploads):
             upload(visitor, tile_file(folder, 2000 + seed, 224))
-        results["memory"] = {"uploads": uploads, "growth_mb": memory_mb(process) - start}
+        results["memory"] = {
+            "uploads": uploads,
+            "growth_mb": psutil.Process(process.pid).memory_info().rss / 2**20 - start,
+        }
     return results
 
 
