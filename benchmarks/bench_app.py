@@ -184,12 +184,13 @@ def explore(page: Page, address: str, process: subprocess.Popen[bytes], repeats:
         keep("generator switch", switches)
         for seed in range(10):  # what is loaded once is loaded now
             upload(visitor, tile_file(folder, 1000 + seed, 224))
-        start = psutil.Process(process.pid).memory_info().rss / 2**20
+        server = psutil.Process(process.pid)
+        start = server.memory_info().rss
         for seed in range(uploads):
             upload(visitor, tile_file(folder, 2000 + seed, 224))
         results["memory"] = {
             "uploads": uploads,
-            "growth_mb": psutil.Process(process.pid).memory_info().rss / 2**20 - start,
+            "growth_mb": (server.memory_info().rss - start) / 2**20,
         }
     return results
 
