@@ -5,11 +5,6 @@ the same kind of server: for a click that changes one number, and for the first 
 what the server sends over the WebSocket. The first figure is also given in seconds, with the load of the machine at
 that time: cold is the first visit after the server started, warm a second visitor.
 
-A wait for the figure of an upload once had no end. The page could lose a picture: Streamlit breaks a run off for a
-newer one wherever it touches the session's state, and an upload was noted as seen one line before it was shown. It no
-longer is; tests/ui/explore/test_picture.py breaks the run off at each of these lines. Should a wait be in vain again,
-`upload` says which of browser, page and figure has the picture and which has not.
-
     python benchmarks/bench_app.py [--uploads 100]
 """
 
