@@ -5,11 +5,6 @@ the same kind of server: for a click that changes one number, and for the first 
 what the server sends over the WebSocket. The first figure is also given in seconds, with the load of the machine at
 that time: cold is the first visit after the server started, warm a second visitor.
 
-A wait for the figure of an upload once had no end. The page could lose a picture: Streamlit breaks a run off for a
-newer one wherever it touches the session's state, and an upload was noted as seen one line before it was shown. It no
-longer is; tests/ui/explore/test_picture.py breaks the run off at each of these lines. Should a wait be in vain again,
-`upload` says which of browser, page and figure has the picture and which has not.
-
     python benchmarks/bench_app.py [--uploads 100]
 """
 
@@ -27,12 +22,13 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import TimeoutError as WaitedInVain
 
 from bag_generators.tissue import phantom
 from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
-from scripts.running_app import memory_mb, running_app
+from scripts.running_app import running_app
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -183,10 +179,14 @@ def explore(page: Page, address: str, process: subprocess.Popen[bytes], repeats:
         keep("generator switch", switches)
         for seed in range(10):  # what is loaded once is loaded now
             upload(visitor, tile_file(folder, 1000 + seed, 224))
-        start = memory_mb(process)
+        server = psutil.Process(process.pid)
+        start = server.memory_info().rss
         for seed in range(uploads):
             upload(visitor, tile_file(folder, 2000 + seed, 224))
-        results["memory"] = {"uploads": uploads, "growth_mb": memory_mb(process) - start}
+        results["memory"] = {
+            "uploads": uploads,
+            "growth_mb": (server.memory_info().rss - start) / 2**20,
+        }
     return results
 
 

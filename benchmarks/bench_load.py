@@ -23,10 +23,11 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import psutil
 
 from bag_generators import GENERATORS
 from bag_generators.tissue import phantom
-from scripts.running_app import memory_mb, running_app
+from scripts.running_app import running_app
 from scripts.simulated_visitor import Visitor
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -164,7 +165,7 @@ def measure(visitors: Sequence[int], rounds: int) -> dict[str, object]:
         return [tile_png(next(fresh)) for _ in range(count)]
 
     def keep(name: str, count: int, seen: Observed, **more: object) -> None:
-        memory = {"memory_mb": round(memory_mb(server))}
+        memory = {"memory_mb": round(psutil.Process(server.pid).memory_info().rss / 2**20)}
         crowds.append({"crowd": name, "visitors": count, **seen.summary(), **memory, **more})
         failed.extend(seen.errors)
         _print_row(crowds[-1])

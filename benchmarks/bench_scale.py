@@ -1,11 +1,11 @@
 """Time and memory from a thousand to a hundred thousand tiles and bags: `python benchmarks/bench_scale.py`.
 
 Tiles: `python -m elimipl bags` over hard links of tiles (real ones where there are some), with a cheap generator, so
-that everything around it is what is measured: in one process, in the pool, again when nothing is missing, and on a
-local Dask cluster; the starting of processes is part of the time. Bags of 25 × 128: written as a folder of shards,
-opened, read in order and shuffled. Training on such shards: memory and seconds per epoch, with one process and two of
-torchrun; and what bfloat16 products (`--amp`) do to the accuracy. Time must grow no faster than the number, and memory
-must not grow: a tile is a name, a key and a place in the index.
+that everything around it is measured: in one process, in the pool, again when nothing is missing, and on a local Dask
+cluster; the starting of processes is part of the time. Bags of 25 × 128: written as a folder of shards, opened, read in
+order and shuffled. Training on such shards: memory and seconds per epoch, with one process and two of torchrun; and
+what bfloat16 products (`--amp`) do to the accuracy. Time must grow no faster than the number, and memory must not grow:
+a tile is a name, a key and a place in the index.
 
 `--tiles 1000 --bags 1000 --training` is the smallest; `--bags 1000000` writes 13 GB, `--training 100000` takes
 minutes. Prints tables, writes `results/scale.json`; docs/scale.md says what was found.

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{dataset}, {dataset.candidates.sum(1).mean():.2f} candidates on average, from {dataset.source}")
 
     before = time_one_bag_loop(dataset, splits[0], args.steps)
-    config = Config.preset(args.preset, hidden=HIDDEN, epochs=EPOCHS, **dict(args.set))
+    config = Config.preset("default", hidden=HIDDEN, epochs=EPOCHS)
     processor_before = _children()
     ours = run_protocol(dataset, config, splits)
     processor = _children() - processor_before
@@ -254,11 +254,6 @@ def _fingerprint(dataset: BagDataset) -> str:
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    name, _, value = text.partition("=")
-    return name, json.loads(value)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", type=int, default=1000, help="steps of the plain loop to time before and after")
@@ -266,8 +261,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--ways-only", action="store_true", help="only time hand-written steps against autograd")
     parser.add_argument("--ways-steps", type=int, default=40, help="steps to time of each of them")
     parser.add_argument("--made", action="store_true", help="use made-up bags even where there are real tiles")
-    parser.add_argument("--preset", default="default", help="settings to time (default)")
-    parser.add_argument("--set", type=_setting, action="append", default=[], metavar="NAME=JSON", help="change one")
     return parser
 
 

@@ -1,7 +1,12 @@
-"""Find a Chromium for the browser tests and the screenshots: the system's, or the one Playwright downloaded."""
+"""Find a Chromium for the browser tests and the screenshots: the system's, or the one Playwright downloaded.
+
+As a program: find one, else install one, else say so and fail.
+"""
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -33,3 +38,22 @@ def _playwright_chromium() -> str | None:
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
     return path if Path(path).exists() else None
+
+
+def main() -> int:
+    installers = [[sys.executable, "-m", "playwright", "install", "chromium"]]
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        with_apt = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]
+        installers = [["apt-get", "update", "-qq"], with_apt, *installers]
+    while not (found := find_chromium()) and installers:
+        command = installers.pop(0)
+        print("browser tests: no Chromium yet, trying", " ".join(command))
+        subprocess.run(command, check=False)
+    print(
+        f"browser tests: {f'using {found}' if found else 'no Chromium could be found or installed; they will not run'}"
+    )
+    return 0 if found else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -70,9 +70,3 @@ def end_app(server: subprocess.Popen[bytes]) -> None:
         server.kill()
         server.wait()
         raise
-
-
-def memory_mb(process: subprocess.Popen[bytes]) -> float:
-    """Resident memory of the app (Linux)."""
-    status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1024

@@ -160,6 +160,11 @@ def test_what_pages_share_knows_no_page() -> None:
     assert breaking({path: taken_from(pages, path) for path in [*files("ui/frame"), *files("ui/figures")]}) == {}
 
 
+def test_the_store_of_classes_knows_no_page() -> None:
+    store = files("ui/classroom/store")
+    assert breaking({path: taken_from({"streamlit", "ui"}, path, {"ui.classroom.store"}) for path in store}) == {}
+
+
 def test_pages_do_no_maths() -> None:
     thin = [ROOT / "app.py", *files("pages")]
     assert breaking({path: packages(path) - {"streamlit", "ui", "bag_generators"} for path in thin}) == {}

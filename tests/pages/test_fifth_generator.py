@@ -1,7 +1,6 @@
 """A generator that somebody registered works on every page."""
 
 import io
-import json
 import zipfile
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from bag_generators import register
 from bag_generators.registry import unregister
 from bag_generators.tissue.phantom import draw
 from tests.bag_generators.quadrants import GENERATOR
+from tests.ui.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,15 +39,11 @@ def in_order(visit: AppTest) -> AppTest:
     return visit
 
 
-def drawn(visit: AppTest, key: str) -> dict:
-    return json.loads(next(chart for chart in visit.get("plotly_chart") if chart.key == key).proto.spec)
-
-
 def test_explore_says_that_no_model_reads_it_and_shows_the_bag():
     visit = opened(generator="Quadrants", sample="Tumour (phantom)")
     assert any("No model for this generator" in item.value for item in visit.warning)
     assert any("4 instances × 3 features" in item.value for item in visit.caption)
-    assert drawn(visit, "bag-alone")["data"][0]["name"] == "outlines"
+    assert drawn_chart(visit, "bag-alone")["data"][0]["name"] == "outlines"
 
 
 def test_batch_says_that_no_model_reads_it():
@@ -59,10 +55,10 @@ def test_the_generators_page_shows_and_follows_it():
     visit = opened("pages/generators.py", sample="Tumour (phantom)", follow="Quadrants", instance="2")
     assert any("six ways" in item.value for item in visit.markdown)
     assert visit.segmented_control(key="follow").value == "quadrants"
-    heat = next(trace for trace in drawn(visit, "map-quadrants")["data"] if trace["type"] == "heatmap")
+    heat = next(trace for trace in drawn_chart(visit, "map-quadrants")["data"] if trace["type"] == "heatmap")
     assert heat["zmin"] == 0
-    assert drawn(visit, "station-1")["data"][0]["type"] == "image"
-    assert drawn(visit, "station-2")["data"][0]["type"] == "bar"
+    assert drawn_chart(visit, "station-1")["data"][0]["type"] == "image"
+    assert drawn_chart(visit, "station-2")["data"][0]["type"] == "bar"
     assert any("It stands out in" in item.value for item in visit.caption)
 
 
@@ -72,9 +68,9 @@ def test_the_lesson_cuts_a_drawing_with_it(step):
     assert visit.segmented_control(key="cut-widget").value == "quadrants"
 
 
-@pytest.mark.parametrize("page", ["pages/compare.py", "pages/results.py", "pages/train.py", "pages/doctor.py"])
-def test_the_other_pages_open(page):
-    opened(page)
+def test_the_other_pages_open():
+    for page in ("compare", "results", "train", "doctor"):
+        opened(f"pages/{page}.py")
 
 
 def test_a_model_for_it_can_be_trained_and_then_reads_it_on_explore():
@@ -98,4 +94,4 @@ def test_a_model_for_it_can_be_trained_and_then_reads_it_on_explore():
     visit.session_state["generator"] = "quadrants"
     visit.session_state["model_origin"] = "trained"
     in_order(visit.run())
-    assert drawn(visit, "class-bars")["data"]
+    assert drawn_chart(visit, "class-bars")["data"]

@@ -1,12 +1,12 @@
 """The page of the generators without a browser."""
 
-import json
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bag_generators import GENERATORS
+from tests.ui.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,12 +18,8 @@ def page() -> AppTest:
     return page.run()
 
 
-def figure(page: AppTest, key: str) -> dict:
-    return json.loads(next(chart for chart in page.get("plotly_chart") if chart.key == key).proto.spec)
-
-
 def heat(page: AppTest, name: str) -> dict:
-    return next(trace for trace in figure(page, f"map-{name}")["data"] if trace["type"] == "heatmap")
+    return next(trace for trace in drawn_chart(page, f"map-{name}")["data"] if trace["type"] == "heatmap")
 
 
 def test_all_maps_share_one_scale(page):
@@ -43,11 +39,11 @@ def test_following_an_instance_changes_all_its_steps(page, name):
     chosen = page.selectbox if name == "deep" else page.pills  # of 256 cells one is chosen from a list
     chosen(key="instance").set_value(1).run()
     last = max(chart.key for chart in page.get("plotly_chart") if str(chart.key).startswith("station-"))
-    numbers = figure(page, last)
+    numbers = drawn_chart(page, last)
     chosen(key="instance").set_value(0).run()
     assert not page.exception
     assert any(heading.value.endswith("instance 0") for heading in page.subheader)
-    assert figure(page, last) != numbers
+    assert drawn_chart(page, last) != numbers
 
 
 def test_changing_the_generator_stays_at_the_place(page, monkeypatch):

@@ -1,6 +1,5 @@
 """The store of classes: roles, secrets, votes that last, and forgetting."""
 
-import ast
 import sqlite3
 import stat
 import subprocess
@@ -307,14 +306,3 @@ def test_the_file_lies_where_the_variable_says_or_with_the_state_of_other_progra
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert usual_path() == tmp_path / "elimipl" / "classes.sqlite3"
-
-
-def test_the_store_knows_no_pages():
-    for file in (ROOT / "ui" / "classroom" / "store").glob("*.py"):
-        names = {
-            name
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-            for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [])
-            + ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [])
-        }
-        assert not any(name.split(".")[0] == "streamlit" or name.startswith("ui.frame") for name in names), file
