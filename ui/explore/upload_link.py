@@ -17,7 +17,7 @@ _WAITS, _OTHER = "link_waits_for", "link_had_other"
 def follow_link() -> None:
     """Call when a new upload has been received: show the picture of the link if it is there, else wait for it."""
     state = st.session_state
-    address.look_at(KEY, texts.LINK_PICTURE_LABEL, _is_hash, texts.NOT_A_HASH, texts.A_SAMPLE)
+    address.look_at(KEY, texts.LINK_PICTURE_LABEL, _hash, texts.A_SAMPLE, texts.NOT_A_HASH)
     asked = address.newly_asked(KEY)
     if asked is not None:
         state[_WAITS] = asked[0] if asked else None
@@ -57,5 +57,7 @@ def _stop_waiting() -> None:
     st.session_state[_WAITS] = None
 
 
-def _is_hash(asked: list[str]) -> bool:
-    return len(asked) == 1 and re.fullmatch(rf"[0-9a-f]{{{DIGITS},64}}", asked[0]) is not None
+def _hash(asked: list[str]) -> str:
+    if len(asked) != 1 or not re.fullmatch(rf"[0-9a-f]{{{DIGITS},64}}", asked[0]):
+        raise ValueError
+    return asked[0]
