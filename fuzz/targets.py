@@ -22,9 +22,15 @@ from elimipl.dataset import BagDataset
 from elimipl.predictor import Predictor
 from elimipl.scope import judge
 from fuzz import seeds
-from ui.frame.address import LONGEST_SHOWN, refusal_notice, unknown_notice
-from ui.frame.choices import number_fits
-from ui.frame.link_keys import KEYS, unknown_keys
+from ui.frame.address import (
+    KEYS,
+    LONGEST_SHOWN,
+    fits,
+    number_from,
+    refusal_notice,
+    unknown_keys,
+    unknown_notice,
+)
 from ui.slide.regions.geojson import read_regions, write_regions
 
 
@@ -114,7 +120,8 @@ def _matlab(data: bytes) -> None:
 def _address(data: bytes) -> None:
     """A query as Streamlit parses it, held against widgets and pages; one in which nothing fits counts as refused."""
     asked = parse_qs(data.decode("utf-8", "replace"), keep_blank_values=True)
-    fitting = sum(number_fits(values, 0, 9999, 1) + number_fits(values, 0.1, 4.0, 0.5) for values in asked.values())
+    readers = (number_from(0, 9999, 1), number_from(0.1, 4.0, 0.5))
+    fitting = sum(fits(read, values) for read in readers for values in asked.values())
     said = [refusal_notice("Threshold", values, "which does not fit", "1") for values in asked.values()]
     for page in KEYS:
         unknown = unknown_keys(page, list(asked))

@@ -18,7 +18,7 @@ try:
     bare = for_class()
     lesson, glossary = load_lesson(), load_glossary()
     progress = Progress(lesson.steps)
-    read_collected()
+    read_collected().value()
     sidebar = st.sidebar.container()
     with st.sidebar:
         case = choose_case(shown=not bare)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.frame.link_keys import KEYS, unknown_keys
+from ui.frame.address import KEYS, unknown_keys
 from ui.lesson.plan import load_lesson
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,18 +76,16 @@ import streamlit as st
 chosen = (
     choices.one_of("Buttons", ["a", "b"], "buttons", "b"),
     choices.one_of("List", ["a", "b"], "list", shape="list"),
-    choices.maybe_one_of("Maybe", [0, 1, 2], "maybe"),
     choices.some_of("Some", ["a", "b"], "some", ["a"]),
     choices.number("Whole", 1, 9, 3, "whole"),
     choices.number("Broken", 0.5, 9.5, 3.0, "broken"),
     choices.slider("Slider", 0, 9, 3, "slider"),
-    choices.stage("Stage", [0, 10, 20], "stage"),
     choices.switch("Switch", "switch"),
 )
 st.session_state["chosen"] = chosen
 """
-DEFAULTS = ("b", "a", None, ["a"], 3, 3.0, 3, 0, False)
-WIDGETS = ("buttons", "list", "maybe", "some", "whole", "broken", "slider", "stage", "switch")
+DEFAULTS = ("b", "a", ["a"], 3, 3.0, 3, False)
+WIDGETS = ("buttons", "list", "some", "whole", "broken", "slider", "switch")
 
 
 def every_kind(query: dict[str, str | list[str]]) -> AppTest:
@@ -100,7 +98,7 @@ def every_kind(query: dict[str, str | list[str]]) -> AppTest:
 def test_every_kind_of_widget_keeps_its_default(nasty):
     visit = every_kind(dict.fromkeys(WIDGETS, nasty))
     assert_in_order(visit)
-    empty_is_a_choice = {"maybe", "some"} if nasty == "" else set()
+    empty_is_a_choice = {"some"} if nasty == "" else set()
     expected = [[] if key == "some" and nasty == "" else start for key, start in zip(WIDGETS, DEFAULTS, strict=True)]
     assert list(visit.session_state["chosen"]) == expected
     assert len(notices(visit)) == len(WIDGETS) - len(empty_is_a_choice)
@@ -108,10 +106,10 @@ def test_every_kind_of_widget_keeps_its_default(nasty):
 
 
 def test_what_fits_is_used_and_nothing_is_said():
-    asked = ("a", "b", "2", ["a", "b"], "9", "0.75", "0", "20", "true")
+    asked = ("a", "b", ["a", "b"], "9", "0.75", "0", "true")
     visit = every_kind(dict(zip(WIDGETS, asked, strict=True)))
     assert_in_order(visit)
-    assert visit.session_state["chosen"] == ("a", "b", 2, ["a", "b"], 9, 0.75, 0, 20, True)
+    assert visit.session_state["chosen"] == ("a", "b", ["a", "b"], 9, 0.75, 0, True)
     assert notices(visit) == []
 
 
@@ -120,7 +118,7 @@ def test_a_notice_says_what_was_asked_for_and_what_is_shown_and_goes_with_the_ne
     assert notices(visit) == [
         "The link asks for “xyz” under “Buttons”, which this version does not have here; b is shown.",
         "The link leaves “List” empty; a is shown.",
-        "The link asks for “12” under “Whole”, which is not a number from 1 to 9; 3 is shown.",
+        "The link asks for “12” under “Whole”, which this version does not have here; 3 is shown.",
     ]
     visit.toggle(key="switch").set_value(True).run()
     assert notices(visit) == []
@@ -152,7 +150,6 @@ titles = {"a": "Alpha", "b": "Beta (old)", "c": "Gamma"}
 st.session_state["chosen"] = (
     choices.one_of("Buttons", list(titles), "buttons", "a", titles.get),
     choices.one_of("List", list(titles), "list", "c", titles.get, shape="list"),
-    choices.maybe_one_of("Maybe", list(titles), "maybe", titles.get),
     choices.some_of("Some", list(titles), "some", ["a"], titles.get),
 )
 """
@@ -170,13 +167,13 @@ def held(visit: AppTest) -> dict[str, list[str]]:
 
 
 def test_links_hold_ids_and_the_titles_of_older_links_still_work():
-    ids = {"buttons": ["b"], "list": ["b"], "maybe": ["c"], "some": ["a", "b"]}
-    old = {"buttons": "Beta (old)", "list": "Beta (old)", "maybe": "Gamma", "some": ["Alpha", "Beta (old)"]}
+    ids = {"buttons": ["b"], "list": ["b"], "some": ["a", "b"]}
+    old = {"buttons": "Beta (old)", "list": "Beta (old)", "some": ["Alpha", "Beta (old)"]}
     for asked in (ids, old):
         visit = titled(asked)
         assert_in_order(visit)
         assert notices(visit) == []
-        assert visit.session_state["chosen"] == ("b", "b", "c", ["a", "b"])
+        assert visit.session_state["chosen"] == ("b", "b", ["a", "b"])
         assert held(visit) == ids
 
 
@@ -188,8 +185,8 @@ def test_what_is_chosen_stands_in_the_address_unless_it_is_the_default():
     assert held(visit) == {}
     visit.button_group(key="some").set_value([]).run()
     assert held(visit) == {"some": [""]}
-    assert visit.session_state["chosen"] == ("a", "c", None, [])
-    assert titled({"some": ""}).session_state["chosen"] == ("a", "c", None, [])
+    assert visit.session_state["chosen"] == ("a", "c", [])
+    assert titled({"some": ""}).session_state["chosen"] == ("a", "c", [])
 
 
 def test_a_choice_survives_a_visit_to_another_page():

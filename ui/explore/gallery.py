@@ -158,7 +158,7 @@ _WAITS, _OTHER = "link_waits_for", "link_had_other"
 def follow_link() -> None:
     """Call when a new upload has been received: show the picture of the link if it is there, else wait for it."""
     state = st.session_state
-    address.look_at(KEY, "Picture", _is_hash, "which is not the sha256 of a picture", "a sample")
+    address.look_at(KEY, "Picture", _hash, "a sample", "which is not the sha256 of a picture")
     asked = address.newly_asked(KEY)
     if asked is not None:
         state[_WAITS] = asked[0] if asked else None
@@ -198,5 +198,7 @@ def _stop_waiting() -> None:
     st.session_state[_WAITS] = None
 
 
-def _is_hash(asked: list[str]) -> bool:
-    return len(asked) == 1 and re.fullmatch(rf"[0-9a-f]{{{DIGITS},64}}", asked[0]) is not None
+def _hash(asked: list[str]) -> str:
+    if len(asked) != 1 or not re.fullmatch(rf"[0-9a-f]{{{DIGITS},64}}", asked[0]):
+        raise ValueError
+    return asked[0]

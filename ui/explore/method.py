@@ -84,13 +84,8 @@ def choose_model(generator: str) -> Predictor | None:
 def follow_weights(card: Card) -> None:
     """Let the address name the weights that answer, and say so where a link was made with others."""
     digest = card.sha256[:DIGITS]
-    address.look_at(
-        "weights",
-        texts.WEIGHTS_LABEL,
-        lambda asked: asked == [digest],
-        texts.other_weights(escape(card.id)),
-        f"“{digest}”",
-    )
+    other = texts.other_weights(escape(card.id))
+    address.look_at("weights", texts.WEIGHTS_LABEL, address.named({digest: digest}), f"“{digest}”", other)
     address.hold("weights", [digest])
 
 

@@ -44,9 +44,7 @@ MEASURED_LABEL = "What was measured"
 NOT_CHECKED = "Not checked whether the model knows pictures like this one."
 
 NOT_HERE = "which this version does not have here"
-ON_OR_OFF = "which is neither “true” nor “false”"
 NOTHING = "nothing"
-SWITCHED = {True: "“on”", False: "“off”"}
 
 
 WEIGHTS_LABEL = "Model weights"
@@ -78,11 +76,6 @@ def other_weights(model: str) -> str:
 def succeeded_by(successor: str) -> str:
     """What is said of a label space in a link whose models no longer ship."""
     return f"whose models no longer ship (their successors are those of “{successor}”)"
-
-
-def number_between(low: float, high: float) -> str:
-    """What is said of a number in a link that does not fit."""
-    return f"which is not a number from {low:g} to {high:g}"
 
 
 def link_asks(label: str, asked: str, why_not: str, instead: str) -> str:

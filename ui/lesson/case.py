@@ -12,6 +12,7 @@ from bag_generators import GENERATORS, Bag, TissueImage
 from bag_generators.tissue.phantom import Phantom, draw, instance_shares
 from elimipl.data.crowd import uniform_false_positives
 from elimipl.labels import TISSUE7, LabelSpace
+from ui.frame.address import Bound
 from ui.frame.cached import bag_of
 from ui.lesson import kept, texts
 from ui.lesson.composed import composed_bag
@@ -62,7 +63,7 @@ class Case:
         return (self.shares > 0) & ~self.truth
 
 
-def number_choice() -> kept.Kept[int]:
+def number_choice() -> Bound[int]:
     """Which bag."""
     return kept.choice("picture", texts.PICTURE_LABEL, NUMBERS, FIRST)
 

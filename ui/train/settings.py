@@ -11,7 +11,7 @@ from elimipl.loss_registry import CLI, LOSSES
 from elimipl.methods import METHODS, network_methods, training_config
 from elimipl.methods.networks import uses
 from ui.frame import choices, picker
-from ui.frame.choices import N
+from ui.frame.address import N
 from ui.train import texts
 from ui.train.data import Data
 

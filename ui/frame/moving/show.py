@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.frame import address, texts
+from ui.frame.address import Bound, named
 from ui.frame.moving.panels import Panel, as_data
 from ui.frame.palette import current_palette
 
@@ -46,21 +46,10 @@ class Slider:
     def read(self) -> float:
         """Where the slider stands: what the address asks for, else where it was left, else its start."""
         names = {f"{stage:g}": stage for stage in self.stages}
-        address.look_at(
-            self.key,
-            self.label,
-            lambda asked: len(asked) == 1 and asked[0] in names,
-            texts.NOT_HERE,
-            f"{self.first:g}",
-        )
-        asked = address.newly_asked(self.key)
-        if asked is not None:
-            st.session_state[self.slot] = names[asked[0]] if asked else self.first
-        if st.session_state.get(self.slot) not in self.stages:
-            st.session_state[self.slot] = self.first
-        stands: float = st.session_state[self.slot]
-        address.hold(self.key, [] if stands == self.first else [f"{stands:g}"])
-        return stands
+        bound = Bound(self.key, self.label, self.first, named(names), "{:g}".format, self.slot)
+        if st.session_state.get(self.slot, self.first) not in self.stages:
+            bound.set(self.first)
+        return bound.value()
 
     def as_data(self, stands: float) -> dict[str, Any]:
         """The slider as the browser takes it."""

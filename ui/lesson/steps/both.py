@@ -8,7 +8,7 @@ import streamlit as st
 
 from elimipl.data.crowd import uniform_false_positives
 from ui.frame import charts
-from ui.frame import texts as frame_texts
+from ui.frame.address import Bound
 from ui.frame.palette import current_palette
 from ui.lesson import kept, texts
 from ui.lesson.case import NUMBERS, VARIANTS, Case, number_choice
@@ -84,8 +84,8 @@ def _candidates(number: int, r: int, draw: int, classes: int) -> np.ndarray:
     return uniform_false_positives([_true(number)], classes, r, draw)[0]
 
 
-def _rows() -> kept.Kept[tuple[Row, ...]]:
-    return kept.Kept("rows", texts.ROWS_LABEL, (), read_rows, _fit, frame_texts.NOT_HERE, write_rows)
+def _rows() -> Bound[tuple[Row, ...]]:
+    return Bound("rows", texts.ROWS_LABEL, (), _read_rows, write_rows)
 
 
 def read_rows(text: str) -> tuple[Row, ...]:
@@ -99,10 +99,12 @@ def write_rows(rows: tuple[Row, ...]) -> str:
     return ".".join(f"{number}-{r}-{draw}" for number, r, draw in rows)
 
 
-def _fit(asked: list[str]) -> bool:
-    rows = read_rows(asked[0])
+def _read_rows(asked: list[str]) -> tuple[Row, ...]:
+    rows = read_rows(".".join(asked))
     known = all(number in NUMBERS and 1 <= draw <= HIGHEST_DRAW for number, _, draw in rows)
-    return len(asked) == 1 and known and 0 < len(rows) < MOST_ROWS and write_rows(rows) == asked[0]
+    if not known or not 0 < len(rows) < MOST_ROWS or [write_rows(rows)] != asked:
+        raise ValueError
+    return rows
 
 
 def _add(number: int, r: int) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from ui.frame import charts
+from ui.frame.address import Bound
 from ui.frame.palette import current_palette
 from ui.lesson import kept, texts
 from ui.lesson.case import Case
@@ -40,7 +41,7 @@ def show(case: Case) -> dict[str, Any]:
     return {"hidden": hidden, "marked": len(marked), "checked": checked}
 
 
-def _marks() -> kept.Kept[tuple[int, ...]]:
+def _marks() -> Bound[tuple[int, ...]]:
     return kept.numbers("marks", texts.MARK_LABEL, _MOST_INSTANCES)
 
 

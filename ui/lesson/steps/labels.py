@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from ui.frame import charts
+from ui.frame.address import Bound
 from ui.frame.palette import current_palette
 from ui.lesson import kept, sentences, texts
 from ui.lesson.case import Case, candidates_of
@@ -58,10 +59,10 @@ def lesson_candidates(case: Case) -> np.ndarray:
     return candidates_of(case, max(_r(case).value(), FEWEST_FALSE), draw_choice().value())
 
 
-def draw_choice() -> kept.Kept[int]:
+def draw_choice() -> Bound[int]:
     """Which of the random candidate sets."""
     return kept.number("draw", texts.DRAW_LABEL, 1, HIGHEST_DRAW, 1)
 
 
-def _r(case: Case) -> kept.Kept[int]:
+def _r(case: Case) -> Bound[int]:
     return kept.number("r", texts.R_LABEL, 0, len(case.labels) - 2, 0)

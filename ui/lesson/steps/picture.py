@@ -6,6 +6,7 @@ import streamlit as st
 
 from ui.figures.tissue import is_wide
 from ui.frame import charts
+from ui.frame.address import Bound
 from ui.frame.palette import current_palette
 from ui.lesson import kept, texts
 from ui.lesson.case import Case
@@ -38,7 +39,7 @@ def show(case: Case) -> dict[str, Any]:
     return {"picked_positive": picked >= 0 and bool(case.truth[picked])}
 
 
-def _pick_choice() -> kept.Kept[int]:
+def _pick_choice() -> Bound[int]:
     return kept.choice("pick", texts.PICK_LABEL, range(-1, _MOST_INSTANCES), -1)
 
 
