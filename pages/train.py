@@ -23,7 +23,7 @@ try:
             method = choose_method()
             config, share, pace = choose_settings(method, data.dataset)
     if data is None:
-        st.info(texts.NOTHING_UPLOADED, icon=":material/upload_file:")
+        st.info("Upload a .zip of class folders or a bag file to begin.", icon=":material/upload_file:")
     else:
         plan = make_plan(f"{method} on {data.title}", data.dataset, candidates, config, share, pace, data.qualities)
 except InputError as error:

@@ -69,7 +69,7 @@ def show_maps(chosen: Chosen, predictor: Predictor | None) -> tuple[Chosen, dict
     if going is not None:
         st.fragment(_show_progress, run_every=POLL_SECONDS)(going)
     elif predictor is None:
-        st.caption(texts.NO_MODEL)
+        st.caption("Choose a model in the sidebar to map this slide.")
     else:
         _offer_start(chosen, predictor)
     _show_end(mine)
@@ -79,7 +79,7 @@ def show_maps(chosen: Chosen, predictor: Predictor | None) -> tuple[Chosen, dict
 def list_maps() -> None:
     """All maps of this browser: when, with which model, of which slide, and what is on them."""
     if mine := jobs.SERVER.of(visitor(), PAGE):
-        st.subheader(texts.MAP_HEADING)
+        st.subheader("Maps")
         _show_list(mine)
 
 
@@ -99,7 +99,14 @@ def _with_scale(chosen: Chosen) -> Chosen:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         place = st.container(width="stretch")
         microns = st.number_input(
-            texts.SCALE_LABEL, 0.05, 20.0, None, 0.05, help=texts.SCALE_HELP, key=f"slide_scale_{chosen.id}", width=260
+            "Micrometres per pixel",
+            0.05,
+            20.0,
+            None,
+            0.05,
+            help=texts.SCALE_HELP,
+            key=f"slide_scale_{chosen.id}",
+            width=260,
         )
     slide, scale = _scaled(chosen.id, microns, chosen.slide)
     place.info(scale.sentence, icon=":material/straighten:")
@@ -113,7 +120,7 @@ def _scaled(slide_id: str, microns: float | None, _slide: Slide) -> tuple[Slide,
 
 def _offer_start(chosen: Chosen, predictor: Predictor) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        started = st.button(texts.START_LABEL, icon=":material/map:", type="primary", key="slide_start")
+        started = st.button("Map this slide", icon=":material/map:", type="primary", key="slide_start")
         st.caption(texts.start_with(escape(predictor.card.called)))
     if started:
         try:
@@ -135,12 +142,12 @@ def _show_progress(job: MapJob) -> None:
     if progress.is_over:
         st.rerun()  # the whole page: the map can be shown, and nobody asks for news any more
     bar, stop = st.columns([4, 1], vertical_alignment="center")
-    said = texts.FINDING if progress.state == RUNNING else ""
+    said = "Looking for tissue…" if progress.state == RUNNING else ""
     if progress.total:
         said = texts.progress(escape(job.model), progress.done, progress.total, progress.seconds_left)
     said = " · ".join(filter(None, (said, in_line(*job.place))))
     bar.progress(min(1.0, progress.done / max(1, progress.total)), said)
-    stop.button(texts.STOP_LABEL, icon=":material/stop:", on_click=job.stop, key="slide_stop", width="stretch")
+    stop.button("Stop", icon=":material/stop:", on_click=job.stop, key="slide_stop", width="stretch")
 
 
 def _show_end(mine: list[MapJob]) -> None:
@@ -151,7 +158,9 @@ def _show_end(mine: list[MapJob]) -> None:
     if progress.state == FAILED and progress.error is not None:
         show_error(progress.error)
     elif progress.state == STOPPED:
-        st.info(texts.STOPPED, icon=":material/stop_circle:")
+        st.info(
+            "Stopped; what is done is kept, and “Map this slide” goes on from there.", icon=":material/stop_circle:"
+        )
 
 
 def _show_list(mine: list[MapJob]) -> None:
@@ -178,5 +187,5 @@ def _show_list(mine: list[MapJob]) -> None:
             name: st.column_config.DatetimeColumn(title, format="YYYY-MM-DD HH:mm") if name == "made" else title
             for name, title in texts.RESULTS_COLUMNS.items()
         },
-        alt=texts.RESULTS_ALT,
+        alt="The maps made in this browser: when, with which model, of which slide.",
     )

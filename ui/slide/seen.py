@@ -69,9 +69,9 @@ def _choose_panes(maps: Mapping[str, SlideMap]) -> list[str | None]:
         return [None]
     left, right = st.columns(2)
     names = list(maps)
-    first = left.selectbox(texts.SHOWN_LABEL, [*names, texts.NO_MAP], key="slide_map")
-    beside = [texts.NOTHING_BESIDE, texts.SLIDE_ALONE, *(name for name in names if name != first)]
-    second = right.selectbox(texts.BESIDE_LABEL, beside, key="slide_beside")
+    first = left.selectbox("Map shown", [*names, "none"], key="slide_map")
+    beside = ["nothing", texts.SLIDE_ALONE, *(name for name in names if name != first)]
+    second = right.selectbox("Beside it", beside, key="slide_beside")
     panes = [first if first in maps else None]
     if second == texts.SLIDE_ALONE:
         return [None, *panes]
@@ -142,5 +142,5 @@ def field_image(chosen: Chosen, sent: Any) -> tuple[TissueImage, int, int]:
     image = TissueImage.from_array(slide.pixels(x, y, side, side, (pixels, pixels)))
     if slide.scale_origin == "assumed":
         return image, x, y
-    source = ESTIMATED if slide.scale_origin == "estimated" else texts.SCALE_SOURCE
+    source = ESTIMATED if slide.scale_origin == "estimated" else "the slide"
     return image.at_scale(FIELD_MICRONS, source), x, y

@@ -68,14 +68,18 @@ class Offered:
 
 def choose_slide() -> Offered | None:
     """Ask for the slide; None where there is none at all."""
-    st.subheader(texts.HEADING, divider="gray")
+    st.subheader("Slide", divider="gray")
     _take_upload()
     offered = _offered()
-    chosen = choices.one_of(texts.CHOOSE_LABEL, list(offered), _CHOSEN, shape="list") if offered else None
+    chosen = choices.one_of("Which slide", list(offered), _CHOSEN, shape="list") if offered else None
     st.caption(texts.LARGER)
     if own_slides().of(visitor()) or jobs.SERVER.of(visitor(), "slide"):
         st.button(
-            texts.FORGET_LABEL, icon=":material/delete:", help=texts.FORGET_HELP, on_click=_forget, key="slide_forget"
+            "Forget my slides and maps",
+            icon=":material/delete:",
+            help=texts.FORGET_HELP,
+            on_click=_forget,
+            key="slide_forget",
         )
     return None if chosen is None else offered[chosen]
 
@@ -98,9 +102,9 @@ def _offered() -> dict[str, Offered]:
 def offer_demo() -> None:
     """What the page shows where there is no slide at all."""
     st.info(texts.NOTHING_YET, icon=":material/biotech:")
-    if st.button(texts.DEMO_LABEL, icon=":material/draw:", type="primary", key="slide_demo"):
+    if st.button("Make a demo slide", icon=":material/draw:", type="primary", key="slide_demo"):
         try:
-            with st.spinner(texts.DEMO_BUSY), timed("demo slide"):
+            with st.spinner("Drawing the demo slide…"), timed("demo slide"):
                 _make_demo()
         except InputError as error:
             show_error(error)
@@ -111,7 +115,7 @@ def offer_demo() -> None:
 def _take_upload() -> None:
     """Keep a new upload and choose it; one that can't be used is refused and what was chosen stays."""
     endings = slide_extensions()
-    upload = st.file_uploader(texts.UPLOAD_LABEL, type=endings, help=texts.UPLOAD_HELP, key="slide_upload")
+    upload = st.file_uploader("Your own slide", type=endings, help=texts.UPLOAD_HELP, key="slide_upload")
     if upload is None:
         st.session_state.pop(_SEEN, None)
         return

@@ -10,9 +10,6 @@ INTRO = (
     "Zoom into a whole slide or a large picture, have a model map it, and measure regions of your own. "
     "A map shows what the model says about each place; it is not a segmentation."
 )
-HEADING = "Slide"
-CHOOSE_LABEL = "Which slide"
-UPLOAD_LABEL = "Your own slide"
 _CAP = f"{MAX_BYTES // 2**20} MB"
 UPLOAD_HELP = f"A slide in one file or a large picture, up to {_CAP}. It stays on the machine that runs the app."
 LARGER = (
@@ -23,7 +20,6 @@ SEVERAL_FILES = (
     "A slide of this kind is several files, and a browser sends them without their folder.",
     "Put it with its folder into a folder of slides, as said below.",
 )
-FORGET_LABEL = "Forget my slides and maps"
 FORGET_HELP = "Deletes what you uploaded here and the maps of it. Otherwise both stay until the server ends."
 DEMO_TITLE = "Demo slide"
 
@@ -31,28 +27,15 @@ NOTHING_YET = (
     "There is no slide here yet: upload one, or start the app with a folder of slides. "
     "To look around first, make a small demo slide of drawn tissue."
 )
-DEMO_LABEL = "Make a demo slide"
-DEMO_BUSY = "Drawing the demo slide…"
 
-SCALE_LABEL = "Micrometres per pixel"
 SCALE_HELP = (
     "Leave it empty to take what the file says, else what its nuclei tell. Scanners have about 0.25 for 40×, 0.5 for "
     f"20×. {EXPECTED_SCALE}"
 )
 
-MAP_HEADING = "Maps"
-START_LABEL = "Map this slide"
-STOP_LABEL = "Stop"
-FINDING = "Looking for tissue…"
-STOPPED = "Stopped; what is done is kept, and “Map this slide” goes on from there."
-NO_MODEL = "Choose a model in the sidebar to map this slide."
 TAKE_AWAY_HELP = (
     "A zip with map.json, map.geojson for QuPath, map.csv, map.png and a report: what “elimipl map” writes."
 )
-SHOWN_LABEL = "Map shown"
-BESIDE_LABEL = "Beside it"
-NO_MAP = "none"
-NOTHING_BESIDE = "nothing"
 SLIDE_ALONE = "the slide without a map"
 RESULTS_COLUMNS = {
     "made": "Made",
@@ -63,7 +46,6 @@ RESULTS_COLUMNS = {
     "shares": "Classes",
     "left_out": "Left out",
 }
-RESULTS_ALT = "The maps made in this browser: when, with which model, of which slide."
 STATES = {
     "waiting": "waiting",
     "running": "in the making",
@@ -72,13 +54,10 @@ STATES = {
     "failed": "not made",
 }
 
-REGIONS_HEADING = "Regions"
-REGIONS_HINT = "Draw with Box or Polygon above, or bring annotations along from QuPath."
 REGIONS_HELP = (
     "Area in mm²; share of each class and of the slide's attention inside. AUROC: the chance that a place inside "
     "scores above one outside, for the attention and for the probability of the region's most frequent class."
 )
-REGIONS_ALT = "The regions with their area, classes, attention and AUROC."
 COLUMNS = {
     "name": "Name",
     "area": "mm²",
@@ -88,10 +67,7 @@ COLUMNS = {
     "auroc_attention": "AUROC attention",
     "auroc_class": "AUROC class",
 }
-IMPORT_LABEL = "Annotations (GeoJSON)"
 IMPORT_HELP = "In QuPath: File → Export objects as GeoJSON. Coordinates are pixels of the full slide."
-EXPORT_LABEL = "Regions as GeoJSON"
-EXPORT_HELP = "Drag the file onto the slide in QuPath."
 
 VIEWER_WORDS = {
     "zoomIn": "Zoom in",
@@ -181,9 +157,6 @@ def imported(regions: int, outside: int, not_areas: int) -> str:
     said = f"{regions} region{'' if regions == 1 else 's'} brought along."
     said += f" {outside} outside this slide left out." if outside else ""
     return said + (f" {not_areas} without an area left out." if not_areas else "")
-
-
-SCALE_SOURCE = "the slide"
 
 
 def field_title(x_mm: float, y_mm: float) -> str:

@@ -74,7 +74,7 @@ def show_training(plan: Plan | None) -> None:
 
 def _show_start_button(plan: Plan, again: bool) -> None:
     button, summary = st.columns([1, 3], vertical_alignment="center")
-    label = texts.AGAIN_LABEL if again else texts.START_LABEL
+    label = "Train again" if again else "Start training"
     # No callback: it would start the plan of the last drawing, before a setting changed together with the click.
     if button.button(label, icon=":material/play_arrow:", type="primary", key="start", width="stretch"):
         try:

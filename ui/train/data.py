@@ -50,9 +50,9 @@ class Upload:
 
 def choose_data() -> Data | None:
     """The bags, before candidate sets are given to them; None while nothing is uploaded."""
-    st.subheader(texts.DATA_HEADING, divider="gray")
+    st.subheader("Bags", divider="gray")
     kind = choices.one_of(
-        texts.DATA_LABEL,
+        "Learn from",
         list(texts.DATA_TITLES),
         "train_data",
         "phantoms",
@@ -76,13 +76,13 @@ def named_bags(name: str) -> BagDataset:
 
 
 def _choose_generator(among: Sequence[str] | None = None) -> str:
-    return picker.choose_generator("train_generator", texts.GENERATOR_LABEL, among)
+    return picker.choose_generator("train_generator", "Bag generator", among)
 
 
 def _own() -> Data | None:
     """The bags of an upload, which stays for a visitor who looks at another page or loads this one again."""
     given = st.file_uploader(
-        texts.UPLOAD_LABEL,
+        "Class folders (.zip) or bags (.safetensors)",
         type=["zip", "safetensors"],
         help=texts.UPLOAD_HELP,
         key="train_upload",
@@ -96,7 +96,7 @@ def _own() -> Data | None:
     if given is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(texts.still_here(escape(upload.name)))
-            st.button(texts.FORGET_LABEL, icon=":material/delete:", key="train_forget", on_click=_forget)
+            st.button("Forget it", icon=":material/delete:", key="train_forget", on_click=_forget)
     is_zip = upload.content.startswith(b"PK")
     generator = _choose_generator() if is_zip else ""
     if generator not in upload.made:

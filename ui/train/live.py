@@ -41,9 +41,7 @@ def _show_status(run: TrainingRun, progress: Progress[Finished]) -> None:
     done, stop = st.columns([4, 1.3], vertical_alignment="center")
     said = (escape(run.plan.title), f"epoch {progress.done} of {progress.total}", in_line(*run.place))
     done.progress(progress.done / progress.total, " · ".join(filter(None, said)))
-    stop.button(
-        texts.STOP_LABEL, icon=":material/stop:", type="primary", on_click=run.stop, key="stop", width="stretch"
-    )
+    stop.button("Stop training", icon=":material/stop:", type="primary", on_click=run.stop, key="stop", width="stretch")
 
 
 def show_end(run: TrainingRun) -> None:
@@ -62,16 +60,16 @@ def _show_numbers(run: TrainingRun, progress: Progress[Finished]) -> None:
     last = progress.news.reports[-1] if progress.news.reports else None
     time = progress.seconds_left if running else progress.seconds
     shown = (
-        (texts.EPOCH_METRIC, f"{progress.done} / {run.plan.config.epochs}", None),
-        (texts.LOSS_METRIC, f"{last.losses['total']:.3f}" if last else "–", None),
-        (texts.TRAIN_METRIC, _share(last.train_accuracy if last else None), None),
-        (texts.HELD_OUT_METRIC, _share(last.held_out_accuracy if last else None), None),
+        ("Epoch", f"{progress.done} / {run.plan.config.epochs}", None),
+        ("Loss", f"{last.losses['total']:.3f}" if last else "–", None),
+        ("Training bags", _share(last.train_accuracy if last else None), None),
+        ("Held-out bags", _share(last.held_out_accuracy if last else None), None),
         (
-            texts.DISAMBIGUATION_METRIC,
+            "True label found",
             _share(last.disambiguation_accuracy if last else None),
-            texts.DISAMBIGUATION_HELP,
+            "Share of training bags whose heaviest candidate is the true label.",
         ),
-        (texts.TIME_METRIC if running else texts.TIME_DONE_METRIC, duration(time), None),
+        ("Time left" if running else "Time taken", duration(time), None),
     )
     with st.container(horizontal=True, gap="small"):
         for label, value, explanation in shown:
@@ -82,14 +80,14 @@ def _show_curves(progress: Progress[Finished], epochs: int) -> None:
     palette, reports = current_palette(), progress.news.reports
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown(f"**{texts.LOSS_HEADING}**", help=texts.LOSS_HELP)
+        st.markdown("**Losses**", help=texts.LOSS_HELP)
         charts.show(
             loss_curves(reports, epochs, palette),
             key="losses",
             alt=texts.loss_alt(reports),
         )
     with right:
-        st.markdown(f"**{texts.ACCURACY_HEADING}**")
+        st.markdown("**Accuracy**")
         charts.show(
             accuracy_curves(reports, epochs, palette),
             key="accuracies",
@@ -99,17 +97,17 @@ def _show_curves(progress: Progress[Finished], epochs: int) -> None:
 
 def show_weights(plan: Plan, progress: Progress[Finished], movable: bool) -> None:
     """The weights of the watched bags: the latest, or those of an epoch to choose."""
-    st.markdown(f"**{texts.WEIGHTS_HEADING}**", help=texts.WEIGHTS_HELP)
+    st.markdown("**What training believes: weights of a few bags**", help=texts.WEIGHTS_HELP)
     epoch = progress.done
     if movable and epoch > 0:
-        epoch = st.slider(texts.WEIGHTS_AT_LABEL, 0, progress.done, progress.done, key="weights_at")
+        epoch = st.slider("Weights after epoch", 0, progress.done, progress.done, key="weights_at")
     _draw_weights(plan, progress.news.weights[epoch])
 
 
 def show_start(plan: Plan) -> None:
     """Where training begins: the watched bags with equal weights for all candidates."""
     members = plan.training.candidates[plan.watched]
-    st.markdown(f"**{texts.BEFORE_HEADING}**", help=texts.WEIGHTS_HELP)
+    st.markdown("**Before the first epoch**", help=texts.WEIGHTS_HELP)
     _draw_weights(plan, members / members.sum(axis=1, keepdims=True))
 
 

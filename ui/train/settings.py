@@ -39,48 +39,53 @@ def choose_candidates(data: Data) -> Candidates:
     most = data.dataset.n_classes - 2
     r = 1
     if kind == "random" and most > 1:
-        r = choices.slider(texts.R_LABEL, 1, most, 1, f"train_r{most}")
+        r = choices.slider("r, false labels in every candidate set", 1, most, 1, f"train_r{most}")
     seed = 0
     if kind != "own":
-        seed = choices.number(texts.CANDIDATE_SEED_LABEL, 0, 9999, 0, "train_candidate_seed")
+        seed = choices.number("Seed of the candidate sets", 0, 9999, 0, "train_candidate_seed")
     return Candidates(kind, min(r, most), seed)
 
 
 def choose_method() -> str:
     """Name of the method."""
-    st.subheader(texts.METHOD_HEADING, divider="gray")
-    method = picker.choose_method("train_method", network_methods(), texts.METHOD_LABEL, label_hidden=True)
+    st.subheader("Method", divider="gray")
+    method = picker.choose_method("train_method", network_methods(), "Method", label_hidden=True)
     st.caption(texts.METHOD_ABOUT.get(method) or METHODS[method].summary)
     return method
 
 
 def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, float | None]:
     """The settings of the run, the share of bags held out and the pace (epochs per second, None for full speed)."""
-    st.subheader(texts.SETTINGS_HEADING, divider="gray")
+    st.subheader("Settings", divider="gray")
     settings: dict[str, Any] = {"scaling": "global" if dataset.generator == "pixels" else "zscore"}
-    settings["epochs"] = _number(texts.EPOCHS_LABEL, "epochs", 1, MOST_EPOCHS, 60, 10)
-    settings["lr"] = _number(texts.LR_LABEL, "lr", 0.001, 1.0, 0.1, 0.01, "%.3f")
+    settings["epochs"] = _number("Epochs T", "epochs", 1, MOST_EPOCHS, 60, 10)
+    settings["lr"] = _number("Learning rate", "lr", 0.001, 1.0, 0.1, 0.01, "%.3f")
     if uses(method, "mu"):
         settings["sparsity"] = choices.one_of(
-            texts.SPARSITY_LABEL,
+            "Sparsity",
             list(texts.SPARSITY_TITLES),
             "train_sparsity",
             "entropy",
             texts.SPARSITY_TITLES.__getitem__,
             help=texts.SPARSITY_HELP,
         )
-        settings["mu"] = _number(texts.MU_LABEL, "mu", 0.0, 20.0, 0.1, 0.1, "%.2f")
+        settings["mu"] = _number("μ, weight of the sparsity loss", "mu", 0.0, 20.0, 0.1, 0.1, "%.2f")
     if uses(method, "gamma"):
-        settings["gamma"] = _number(texts.GAMMA_LABEL, "gamma", 0.0, 20.0, 1.0, 0.1, "%.2f")
+        settings["gamma"] = _number("γ, weight of the inhibition loss", "gamma", 0.0, 20.0, 1.0, 0.1, "%.2f")
     if LOSSES:
-        settings["loss"] = choices.one_of(texts.OWN_LOSS_LABEL, [CLI, *LOSSES], "train_loss", CLI, shape="list")
-    settings["seed"] = _number(texts.SEED_LABEL, "seed", 0, 9999, 0, 1)
-    slow = choices.switch(texts.PACE_LABEL, "train_slow", on=True, help=texts.PACE_HELP)
-    with st.expander(texts.MORE_LABEL, icon=":material/tune:"):
-        settings["hidden"] = _number(texts.HIDDEN_LABEL, "hidden", 4, 1024, 16, 16)
-        settings["batch"] = _number(texts.BATCH_LABEL, "batch", 1, 512, 16, 8)
-        settings["dropout"] = _number(texts.DROPOUT_LABEL, "dropout", 0.0, 0.9, 0.0, 0.1, "%.1f")
-        share = _number(texts.HELD_OUT_LABEL, "held_out", 0.0, 0.8, 0.3, 0.1, "%.1f")
+        settings["loss"] = choices.one_of("Loss", [CLI, *LOSSES], "train_loss", CLI, shape="list")
+    settings["seed"] = _number("Seed", "seed", 0, 9999, 0, 1)
+    slow = choices.switch(
+        "Slow down to 10 epochs per second",
+        "train_slow",
+        on=True,
+        help="So that one can follow the curves. Off: as fast as the computer can.",
+    )
+    with st.expander("More", icon=":material/tune:"):
+        settings["hidden"] = _number("Width l of the embedding", "hidden", 4, 1024, 16, 16)
+        settings["batch"] = _number("Bags a step", "batch", 1, 512, 16, 8)
+        settings["dropout"] = _number("Dropout", "dropout", 0.0, 0.9, 0.0, 0.1, "%.1f")
+        share = _number("Share held out", "held_out", 0.0, 0.8, 0.3, 0.1, "%.1f")
     return training_config(method, **settings), share, WATCHABLE_PACE if slow else None
 
 

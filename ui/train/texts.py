@@ -14,8 +14,6 @@ INTRO = (
     "Nothing you do here changes the models that ship, or anybody else's."
 )
 
-DATA_HEADING = "Bags"
-DATA_LABEL = "Learn from"
 DATA_TITLES = {
     "phantoms": "Drawn phantoms",
     "digits": "Digits",
@@ -32,14 +30,10 @@ DATA_ABOUT = {
     "tissue7": "Features of 128 real tiles (CC BY 4.0), each in four mirrored and turned copies that stay together.",
     "own": "A .zip of class folders with pictures, or a bag file (.safetensors) made by “python -m elimipl bags”.",
 }
-UPLOAD_LABEL = "Class folders (.zip) or bags (.safetensors)"
 UPLOAD_HELP = (
     "At most 50 MB and 1,000 pictures; kept in memory for this browser, up to ten minutes after you last looked at it."
 )
-FORGET_LABEL = "Forget it"
-NOTHING_UPLOADED = "Upload a .zip of class folders or a bag file to begin."
 MAKING_BAGS = "Making bags…"
-GENERATOR_LABEL = "Bag generator"
 
 CANDIDATES_HEADING = "Candidate labels"
 CANDIDATE_TITLES = {"random": "Random", "crowd": "Crowd of three", "own": "As in the file"}
@@ -47,11 +41,7 @@ CANDIDATES_HELP = (
     "Random: the true label and r others drawn at random. Crowd: three simulated annotators who confuse look-alikes; "
     "a label two of them name is a candidate; where that leaves one label or none, their most likely labels are."
 )
-R_LABEL = "r, false labels in every candidate set"
-CANDIDATE_SEED_LABEL = "Seed of the candidate sets"
 
-METHOD_HEADING = "Method"
-METHOD_LABEL = "Method"
 METHOD_ABOUT = {
     "ELIMIPL": "All three losses: mapping with moving weights, sparsity, inhibition of the non-candidates.",
     "DEMIPL": "The predecessor: mapping with moving weights, and sigmoid attention. Non-candidates are not used.",
@@ -61,67 +51,26 @@ METHOD_ABOUT = {
     "CE-SP-IN": "All candidates stay equally believed; sparsity and inhibition as in ELIMIPL.",
     "CE": "Cross-entropy: all candidates stay equally believed, nothing else.",
 }
-SETTINGS_HEADING = "Settings"
-OWN_LOSS_LABEL = "Loss"
-EPOCHS_LABEL = "Epochs T"
-LR_LABEL = "Learning rate"
-MU_LABEL = "μ, weight of the sparsity loss"
-GAMMA_LABEL = "γ, weight of the inhibition loss"
-SPARSITY_LABEL = "Sparsity"
 SPARSITY_TITLES = {"entropy": "Entropy", "l1": "ℓ1 (paper)"}
 SPARSITY_HELP = (
     "ℓ1, as in the paper, has the same slope for every candidate and can't make them sparse. "
     "The entropy of the candidates' shares can."
 )
-MORE_LABEL = "More"
-HIDDEN_LABEL = "Width l of the embedding"
-BATCH_LABEL = "Bags a step"
-DROPOUT_LABEL = "Dropout"
-SEED_LABEL = "Seed"
-HELD_OUT_LABEL = "Share held out"
-PACE_LABEL = "Slow down to 10 epochs per second"
-PACE_HELP = "So that one can follow the curves. Off: as fast as the computer can."
 
-WHAT_IF_HEADING = "What if the bags were different?"
 WHAT_IF_ABOUT = (
     "Composed bags of real tissue: instances of Deep from tiles of six tissues, each bag with those of one tile among "
     "those of stroma, which is none of their labels here. An instance has seen what lay around it in its own tile. "
     "A small network (l = 32, 30 epochs, a few seconds) learns from candidate sets with the method "
     "chosen beside and is measured on bags of other tiles. One seed: small differences mean nothing."
 )
-SIZE_LABEL = "Patches in a bag"
-SHARE_LABEL = "Share that carries the class"
-WHAT_IF_R_LABEL = "r, false labels in a set"
-WHAT_IF_START_LABEL = "Draw the curve"
 
-START_LABEL = "Start training"
-STOP_LABEL = "Stop training"
-AGAIN_LABEL = "Train again"
-BEFORE_HEADING = "Before the first epoch"
-LOSS_HEADING = "Losses"
 LOSS_HELP = "Means over the training bags. The parts are drawn without their weights μ and γ, the total with them."
-ACCURACY_HEADING = "Accuracy"
-WEIGHTS_HEADING = "What training believes: weights of a few bags"
 WEIGHTS_HELP = (
     "Every candidate starts with the same weight; eq. 6 moves them towards what the model says. "
     "Green is the true label, which the training never sees."
 )
-WEIGHTS_AT_LABEL = "Weights after epoch"
-EPOCH_METRIC = "Epoch"
-LOSS_METRIC = "Loss"
-TRAIN_METRIC = "Training bags"
-HELD_OUT_METRIC = "Held-out bags"
-DISAMBIGUATION_METRIC = "True label found"
-DISAMBIGUATION_HELP = "Share of training bags whose heaviest candidate is the true label."
-TIME_METRIC = "Time left"
-TIME_DONE_METRIC = "Time taken"
-DOWNLOAD_LABEL = "Download the model"
 DOWNLOAD_HELP = "A zip of two files: the weights (safetensors) and the card (JSON) that says how they came about."
-EXPLORE_LABEL = "Use it on the Explore page"
-NOT_FOR_PICTURES = "This model reads digits, not tissue, so the Explore page can't use it."
-TRAINED_LABEL = "Models"
 TRAINED_TITLES = {"shipped": "Shipped", "trained": "Trained by you"}
-WHICH_TRAINED_LABEL = "Which one"
 
 
 def trained_title(model_id: str, data: str) -> str:

@@ -70,7 +70,7 @@ def choose_trained(generator: str) -> Predictor | None:
         return None
     st.session_state.setdefault(_ORIGIN, "shipped")
     origin = st.segmented_control(
-        texts.TRAINED_LABEL,
+        "Models",
         options=list(texts.TRAINED_TITLES),
         required=True,
         format_func=texts.TRAINED_TITLES.__getitem__,
@@ -79,7 +79,7 @@ def choose_trained(generator: str) -> Predictor | None:
     if origin == "shipped":
         return None
     chosen = st.selectbox(
-        texts.WHICH_TRAINED_LABEL,
+        "Which one",
         options=list(reversed(fitting)),
         format_func=lambda name: texts.trained_title(name, fitting[name].card.training_data.name),
         key=f"trained_{generator}",
@@ -93,7 +93,7 @@ def show_take_along(trained: Finished) -> None:
     card = trained.card
     with st.container(horizontal=True):
         download_button(
-            texts.DOWNLOAD_LABEL,
+            "Download the model",
             lambda: model_zip(trained),
             f"{card.id}.zip",
             "application/zip",
@@ -102,8 +102,8 @@ def show_take_along(trained: Finished) -> None:
             help=texts.DOWNLOAD_HELP,
         )
         if card.generator not in GENERATORS:
-            st.caption(texts.NOT_FOR_PICTURES)
-        elif st.button(texts.EXPLORE_LABEL, icon=":material/biotech:", key="to_explore"):
+            st.caption("This model reads digits, not tissue, so the Explore page can't use it.")
+        elif st.button("Use it on the Explore page", icon=":material/biotech:", key="to_explore"):
             st.session_state[_ORIGIN] = "trained"
             st.switch_page("app.py", query_params={"generator": GENERATORS[card.generator].title})
 

@@ -39,13 +39,15 @@ class Tried:
 
 def show_what_if(method: str) -> None:
     """Three sliders and the curve they lead to; after the first one every change draws another."""
-    st.subheader(texts.WHAT_IF_HEADING, divider="gray", anchor=False)
+    st.subheader("What if the bags were different?", divider="gray", anchor=False)
     st.caption(texts.WHAT_IF_ABOUT)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        size = choices.slider(texts.SIZE_LABEL, 4, 32, 16, "train_bag_size", 4, width=220)
-        share = choices.slider(texts.SHARE_LABEL, 5, 50, 25, "train_positives", 5, format="%d %%", width=220)
-        r = choices.slider(texts.WHAT_IF_R_LABEL, 1, 4, 1, "train_false_labels", width=220)
-        pressed = st.button(texts.WHAT_IF_START_LABEL, icon=":material/show_chart:", key="what_if_start")
+        size = choices.slider("Patches in a bag", 4, 32, 16, "train_bag_size", 4, width=220)
+        share = choices.slider(
+            "Share that carries the class", 5, 50, 25, "train_positives", 5, format="%d %%", width=220
+        )
+        r = choices.slider("r, false labels in a set", 1, 4, 1, "train_false_labels", width=220)
+        pressed = st.button("Draw the curve", icon=":material/show_chart:", key="what_if_start")
     wanted = WhatIf(size, share / 100, r)
     asked, state = (method, wanted), st.session_state
     if pressed or state.get(_ASKED, asked) != asked:

@@ -38,7 +38,7 @@ def add_drawn(chosen: Chosen, ring: Any) -> None:
 
 def show_regions(chosen: Chosen, slide_map: SlideMap | None) -> None:
     """The table of regions with what the map says in them, and files in and out."""
-    st.subheader(texts.REGIONS_HEADING, help=texts.REGIONS_HELP)
+    st.subheader("Regions", help=texts.REGIONS_HELP)
     if (trouble := st.session_state.pop(_TROUBLE, None)) is not None:
         show_error(trouble)
     regions = regions_of(chosen)
@@ -46,17 +46,17 @@ def show_regions(chosen: Chosen, slide_map: SlideMap | None) -> None:
     if regions:
         _show_table(chosen, regions, numbers, slide_map.label_space.title if slide_map else str)
     else:
-        st.caption(texts.REGIONS_HINT)
+        st.caption("Draw with Box or Polygon above, or bring annotations along from QuPath.")
     _take_file(chosen)
     if regions:
         download_button(
-            texts.EXPORT_LABEL,
+            "Regions as GeoJSON",
             lambda: write_regions(regions, numbers),
             "regions.geojson",
             "application/geo+json",
             {},
             icon=":material/polyline:",
-            help=texts.EXPORT_HELP,
+            help="Drag the file onto the slide in QuPath.",
         )
 
 
@@ -80,7 +80,7 @@ def _show_table(
         },
         on_change=_edit,
         args=(chosen, key),
-        alt=texts.REGIONS_ALT,
+        alt="The regions with their area, classes, attention and AUROC.",
     )
 
 
@@ -122,7 +122,7 @@ def _edit(chosen: Chosen, key: str) -> None:
 
 def _take_file(chosen: Chosen) -> None:
     """Add the annotations of a file, once."""
-    upload = st.file_uploader(texts.IMPORT_LABEL, type=[".geojson", ".json"], help=texts.IMPORT_HELP, key=_IMPORT)
+    upload = st.file_uploader("Annotations (GeoJSON)", type=[".geojson", ".json"], help=texts.IMPORT_HELP, key=_IMPORT)
     seen = (None, None) if upload is None else (upload.file_id, chosen.id)
     before = st.session_state.get(f"{_IMPORT}_seen")
     if upload is None or (before is not None and before[0] == seen):
