@@ -4,10 +4,8 @@ import streamlit as st
 
 from bag_generators import InputError
 from ui.compare import texts
-from ui.compare.choices import choose_comparison
 from ui.compare.live import show_live
-from ui.compare.sides import show_comparison
-from ui.compare.verdict import show_verdict
+from ui.compare.page import choose_comparison, show_comparison, show_verdict
 from ui.frame.page import show_error, start_page
 
 start_page("Compare models")

@@ -5,9 +5,16 @@ import streamlit as st
 from bag_generators import InputError
 from ui.frame.page import show_error, start_page
 from ui.results import texts
-from ui.results.choices import choose, load_claims, load_records
-from ui.results.figures import show_accuracies, show_costs, show_curves
-from ui.results.tables import show_claims, show_table
+from ui.results.page import (
+    choose,
+    load_claims,
+    load_records,
+    show_accuracies,
+    show_claims,
+    show_costs,
+    show_curves,
+    show_table,
+)
 
 start_page("Results")
 st.markdown(texts.INTRO)

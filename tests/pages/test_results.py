@@ -11,7 +11,7 @@ from elimipl.benchmark.cells import VIEWS, Cell
 from elimipl.benchmark.records import Records
 from elimipl.config import Config
 from tests.ui.figure_json import drawn_chart, numbers
-from ui.results import choices
+from ui.results import page as results_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,14 +43,14 @@ def results_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def records(results_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few results in the place of those that are installed."""
-    monkeypatch.setattr(choices, "RESULTS_FILE", results_file)
+    monkeypatch.setattr(results_page, "RESULTS_FILE", results_file)
 
 
 @pytest.fixture(scope="module")
 def opened(results_file: Path) -> AppTest:
     """The page of few results as it opens, for tests that only look at it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choices, "RESULTS_FILE", results_file)
+        patch.setattr(results_page, "RESULTS_FILE", results_file)
         return open_page()
 
 
@@ -162,7 +162,7 @@ def test_figure_four_stands_beside_what_the_paper_sees_in_it(records: None) -> N
 
 
 def test_without_results_one_sentence_says_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choices, "RESULTS_FILE", tmp_path / "benchmark.json")
+    monkeypatch.setattr(results_page, "RESULTS_FILE", tmp_path / "benchmark.json")
     page = open_page()
     assert not page.exception
     assert "python -m elimipl benchmark" in page.warning[0].value
@@ -170,7 +170,7 @@ def test_without_results_one_sentence_says_how_to_get_them(tmp_path: Path, monke
 
 def test_a_damaged_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "benchmark.json").write_text(json.dumps({"cells": 3}))
-    monkeypatch.setattr(choices, "RESULTS_FILE", tmp_path / "benchmark.json")
+    monkeypatch.setattr(results_page, "RESULTS_FILE", tmp_path / "benchmark.json")
     page = open_page()
     assert not page.exception
     assert "The entry “cells” of the results file" in page.error[0].value.replace("\\", "")

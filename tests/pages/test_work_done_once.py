@@ -1,8 +1,9 @@
-"""What is worked out about an upload is worked out once: its hash and its working copy."""
+"""What is worked out about an upload is worked out once: its hash, its working copy and what the model says."""
 
 import hashlib
 import io
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 import bag_generators.image
 import bag_generators.tissue.quality
 from bag_generators.tissue.phantom import draw
+from bag_generators.tissue.quality import measure_for
+from elimipl.predictor import Predictor
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,6 +54,19 @@ def test_an_upload_on_explore_is_hashed_and_shrunk_once(counted, png):
     assert not page.exception
     assert not page.error
     assert counted == {"hashed": 1, "shrunk": 1}
+
+
+def test_explore_predicts_and_measures_an_upload_once(png):
+    with (
+        patch.object(Predictor, "predict", autospec=True, side_effect=Predictor.predict) as predicted,
+        patch("ui.explore.analysis.measure_for", side_effect=measure_for) as measured,
+    ):
+        page = AppTest.from_file(ROOT / "app.py", default_timeout=120).run()
+        before = predicted.call_count, measured.call_count
+        page.file_uploader(key="upload").set_value(("another.png", png + b"another", "image/png")).run()
+        page.toggle(key="raw").set_value(True).run()
+        assert not page.exception
+        assert (predicted.call_count - before[0], measured.call_count - before[1]) == (1, 1)
 
 
 def test_a_file_of_a_batch_is_hashed_once_and_read_whole(counted, png):

@@ -6,8 +6,8 @@ from elimipl.config import Config
 from elimipl.data.candidates import Candidates
 from elimipl.training.figure_two import four_probabilities
 from ui.compare import texts
-from ui.compare.choices import Comparison
-from ui.compare.figures.trajectories import four_curves
+from ui.compare.figures import four_curves
+from ui.compare.page import Comparison
 from ui.figures.curves import accuracy_curves
 from ui.frame import charts
 from ui.frame.page import show_error

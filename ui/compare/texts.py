@@ -76,28 +76,14 @@ def settings_line(config: Mapping[str, Any]) -> str:
         losses = f"{SPARSITIES[config['sparsity']]} sparsity, μ = {config['mu']:g}, γ = {config['gamma']:g}"
     return (
         f"Preset “{config['preset_name']}”: {losses}, l = {config['hidden']}, T = {config['epochs']}, learning rate "
-        f"{config['lr']:g}, {bags_a_step(config['batch'])}, dropout {config['dropout']:g}, seed {config['seed']}."
+        f"{config['lr']:g}, {config['batch']} bag{'s' if config['batch'] > 1 else ''} a step, "
+        f"dropout {config['dropout']:g}, seed {config['seed']}."
     )
-
-
-def bags_a_step(batch: int) -> str:
-    """Size of the mini-batches."""
-    return f"{batch} bag{'s' if batch > 1 else ''} a step"
 
 
 def bag_title(number: int, label: str) -> str:
     """A bag in the list of bags."""
     return f"{number + 1} · {label}"
-
-
-def candidates_told(true_label: str, others: list[str]) -> str:
-    """The candidate set of a bag."""
-    return f"True label **{true_label}**; false candidates {', '.join(others)}."
-
-
-def side_about(config: Mapping[str, Any], held_out: float) -> str:
-    """What stands under the name of a method."""
-    return f"{settings_line(config)} At the end {held_out:.0%} of the held-out bags are classified rightly."
 
 
 def four_alt(method: str, values: np.ndarray) -> str:
@@ -166,11 +152,6 @@ def narrow_head(classes: int) -> str:
         f"The authors' head is a softmax of a sigmoid: with {classes} classes every probability lies between {low:.1%} "
         f"and {high:.1%}, for both methods. And ℓ1 pulls probability out of the candidates, against the inhibition."
     )
-
-
-def medians_title(bags: int) -> str:
-    """Over the medians beside the paper's words, folded."""
-    return f"Medians of all {bags} training bags, beside the paper; and every recording"
 
 
 def medians_table(found: FigureTwo, left: str, right: str) -> str:

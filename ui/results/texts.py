@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from elimipl.benchmark.cells import DATA, VIEWS
 from elimipl.benchmark.claims import Claim, PairedTest
-from elimipl.benchmark.wording import p_value, printed, signed
+from elimipl.benchmark.wording import p_value, signed
 from ui.results.comparison_figures import Row
 
 INTRO = (
@@ -79,11 +79,6 @@ def at(r: int) -> str:
     return f", r = {r}" if r else ""
 
 
-def paper_told(paper: tuple[float, float] | None) -> str:
-    """The paper's number in the table."""
-    return "–" if paper is None else printed(*paper)
-
-
 def failed(method: str, r: int, split: int, why: str) -> str:
     """A split that has no result."""
     return f"**{method}**{at(r)}, split {split} failed: {why}"
@@ -105,7 +100,3 @@ def in_words(test: PairedTest) -> str:
         return f"{start} {splits}, too few to test."
     chances = f"p {p_value(test.wilcoxon)} (Wilcoxon), {p_value(test.corrected_t)} (corrected t)"
     return f"{start} {splits}; {chances}: {test.verdict}."
-
-
-def in_the_paper(method: str) -> str:
-    return f"{method} in the paper"

@@ -74,13 +74,6 @@ def test_polygons_are_valid_and_as_large_as_the_instances(analysis):
         assert all(part.exterior.is_ccw and not any(hole.is_ccw for hole in part.interiors) for part in outer)
 
 
-def test_rings_are_closed(analysis):
-    for feature in json.loads(geojson(analysis, ViewState()))["features"]:
-        geometry = feature["geometry"]
-        polygons = geometry["coordinates"] if geometry["type"] == "MultiPolygon" else [geometry["coordinates"]]
-        assert all(ring[0] == ring[-1] for rings in polygons for ring in rings)
-
-
 def test_csv_has_a_row_per_instance_in_numbers(analysis):
     rows = list(csv.DictReader(io.StringIO(instances_csv(analysis, ViewState()))))
     assert len(rows) == len(analysis.bag.features)

@@ -10,8 +10,7 @@ from elimipl.labels import TISSUE7, LabelSpace
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 from tests.ui.figure_json import numbers
-from ui.compare.figures.multiples import small_multiples
-from ui.compare.figures.trajectories import final_bars, four_curves, method_bars
+from ui.compare.figures import final_bars, four_curves, method_bars, small_multiples
 from ui.figures.curves import accuracy_curves, loss_curves
 from ui.frame.palette import DARK, LIGHT
 from ui.train.figures.weights import weight_bars

@@ -1,0 +1,211 @@
+"""What to compare, whether it shows what Figure 2 shows, and two methods side by side after an epoch to choose."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from bag_generators import TissueImage
+from bag_generators.tissue.phantom import Phantom
+from elimipl.data.phantoms import redraw
+from elimipl.training.figure_two import FigureTwo, figure_two, four_probabilities, median_bag
+from elimipl.training.trajectories import ACCURACIES, Trajectories, read_trajectories, recordings
+from ui.compare import texts
+from ui.compare.figures import final_bars, four_curves, method_bars, small_multiples
+from ui.figures.attention_map import attention_map
+from ui.figures.instances import instance_bars
+from ui.frame import charts, choices, picker
+from ui.frame.cached import bag_of
+from ui.frame.palette import current_palette
+
+FIRST, SECOND = "DEMIPL", "ELIMIPL"  # what Figure 2 compares
+NEAREST_TO_THE_PAPER = "tissue-row-authors"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """One bag of a recording and the two methods to look at."""
+
+    recorded: Trajectories
+    bag: int
+    left: str
+    right: str
+
+    @property
+    def true_index(self) -> int:
+        return int(self.recorded.labels[self.bag])
+
+    @property
+    def candidates(self) -> np.ndarray:
+        return self.recorded.candidates[self.bag]
+
+    @property
+    def top(self) -> float:
+        """Where the scale of probabilities ends for this recording: the authors' head reaches no more than a third."""
+        return float(np.ceil(10 * self.recorded.probabilities.max()) / 10)
+
+    def probabilities(self, method: str) -> np.ndarray:
+        """(T + 1, k) of this bag."""
+        return self.recorded.probabilities[self.recorded.method(method), :, self.bag]
+
+    def attention(self, method: str, epoch: int) -> np.ndarray:
+        """(n,) of this bag after an epoch."""
+        rows = self.recorded.instances(self.bag)
+        return self.recorded.attention[self.recorded.method(method), epoch, rows].astype(np.float64)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def recording(name: str) -> Trajectories:
+    """A recording that ships; read-only, so all visitors share it."""
+    return read_trajectories(recordings()[name])
+
+
+def choose_comparison() -> Comparison | None:
+    """None where no recording is installed; that is said."""
+    names = list(recordings())
+    if not names:
+        st.warning(texts.NO_RECORDINGS, icon=":material/warning:")
+        return None
+    st.subheader(texts.DATA_HEADING, divider="gray")
+    name = choices.one_of(
+        texts.DATA_HEADING,
+        names,
+        "compare_data",
+        NEAREST_TO_THE_PAPER if NEAREST_TO_THE_PAPER in names else names[-1],
+        lambda one: recording(one).about.title,
+        shape="list",
+        label_hidden=True,
+    )
+    recorded = recording(name)
+    st.subheader(texts.BAG_HEADING, divider="gray")
+    space = recorded.label_space
+    bag = choices.one_of(
+        texts.BAG_HEADING,
+        range(len(recorded.labels)),
+        f"compare_bag_{name}",
+        median_bag(recorded, FIRST, SECOND),
+        lambda number: texts.bag_title(number, space.titles[recorded.labels[number]]),
+        shape="pills",
+        label_hidden=True,
+    )
+    others = [space.titles[c] for c in np.flatnonzero(recorded.candidates[bag]) if c != recorded.labels[bag]]
+    st.caption(f"True label **{space.titles[recorded.labels[bag]]}**; false candidates {', '.join(others)}.")
+    st.caption(texts.BAG_RULE)
+    st.subheader("Methods", divider="gray")
+    methods = recorded.about.methods
+    left, right = (
+        picker.choose_method(f"compare_{label.lower()}", methods, label, start)
+        for label, start in (("Left", FIRST), ("Right", SECOND))
+    )
+    return Comparison(recorded, bag, left, right)
+
+
+def show_verdict(comparison: Comparison) -> None:
+    """The answer, its numbers beside the paper's words, and the same for every recording."""
+    left, right = comparison.left, comparison.right
+    found = _found(comparison.recorded.about.id, left, right)
+    st.subheader(texts.VERDICT_TITLES[found.shown], divider="gray", anchor=False, help=texts.VERDICT_HELP)
+    for holds, statement in texts.statements(found, left, right):
+        st.markdown(f":{'green' if holds else 'red'}[:material/{'check' if holds else 'close'}:] {statement}")
+    about = comparison.recorded.about
+    if about.configs[right]["head"] == "softmax_of_sigmoid":
+        st.caption(texts.narrow_head(len(about.label_space)))
+    with st.expander(
+        f"Medians of all {found.bags} training bags, beside the paper; and every recording",
+        icon=":material/table_chart:",
+    ):
+        st.markdown(texts.medians_table(found, left, right))
+        st.caption(f"{texts.PAPER_VALUES} {texts.SAME_STATEMENT}")
+        st.markdown(f"**The same question for every recording** ({left} → {right})")
+        known = [name for name in recordings() if {left, right} <= set(recording(name).about.methods)]
+        every = [(recording(name).about, _found(name, left, right)) for name in known]
+        st.markdown(texts.overview_table(every, right))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _found(name: str, left: str, right: str) -> FigureTwo:
+    return figure_two(recording(name), left, right)
+
+
+@st.fragment
+def show_comparison(comparison: Comparison) -> None:
+    """Everything that moves with the epoch; moving it reruns only this part."""
+    epochs = comparison.recorded.epochs
+    epoch = choices.slider("After epoch (0 is the untrained model)", 0, epochs, epochs, "compare_epoch")
+    methods = (comparison.left, comparison.right)
+    # One colour scale for both, so that the two maps can be compared.
+    highest = max(float(comparison.attention(method, epoch).max()) for method in methods)
+    for side, (column, method) in enumerate(zip(st.columns(2, gap="large"), methods, strict=True)):
+        with column:
+            _show_side(comparison, method, epoch, highest, f"side-{side}")
+    _show_bags(comparison, epoch)
+    _show_all(comparison, epoch)
+
+
+def _show_side(comparison: Comparison, method: str, epoch: int, highest: float, key: str) -> None:
+    recorded, palette = comparison.recorded, current_palette()
+    measured = recorded.accuracies[recorded.method(method), -1, ACCURACIES.index("held_out_accuracy")]
+    st.subheader(method, anchor=False)
+    settings = texts.settings_line(recorded.about.configs[method])
+    st.caption(f"{settings} At the end {measured:.0%} of the held-out bags are classified rightly.")
+    four = four_probabilities(comparison.probabilities(method), comparison.candidates, comparison.true_index)
+    alt = texts.four_alt(method, four[epoch])
+    st.markdown("**Probabilities over the training**")
+    curves = four_curves(four, palette, recorded.epochs, marked=epoch, top=comparison.top)
+    charts.show(curves, key=f"{key}-curves", alt=alt)
+    st.markdown("**Probabilities after this epoch**")
+    bars = final_bars(four[epoch], palette, comparison.top)
+    charts.show(bars, key=f"{key}-bars", alt=alt)
+    st.markdown("**Attention after this epoch**")
+    _show_attention(comparison, method, epoch, highest, key)
+
+
+def _show_attention(comparison: Comparison, method: str, epoch: int, highest: float, key: str) -> None:
+    recorded, palette = comparison.recorded, current_palette()
+    attention = comparison.attention(method, epoch)
+    alt = texts.attention_alt(method, attention)
+    if recorded.about.bags.startswith("phantoms-"):
+        image = TissueImage.from_array(_phantom(recorded.about.bag_names[comparison.bag]).pixels)
+        bag = bag_of(image, recorded.about.bags.removeprefix("phantoms-"))
+        figure = attention_map(image, bag, attention, highest, None, palette, texts.ATTENTION_AXIS)
+        charts.show(figure, key=f"{key}-map", alt=alt)
+    truth = recorded.truth_of(comparison.bag)
+    figure = instance_bars(attention, palette, texts.ATTENTION_AXIS, truth)
+    figure.update_yaxes(range=[0, highest * 1.05])
+    charts.show(figure, key=f"{key}-attention", alt=alt)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _phantom(name: str) -> Phantom:
+    return redraw(name)
+
+
+def _show_bags(comparison: Comparison, epoch: int) -> None:
+    """All watched bags as small multiples."""
+    recorded = comparison.recorded
+    st.markdown("**All watched bags after this epoch**", help=texts.BAGS_HELP)
+    pairs = recorded.probabilities[[recorded.method(name) for name in (comparison.left, comparison.right)], epoch]
+    names = recorded.label_space.titles
+    bags = [
+        (
+            texts.bag_title(bag, names[label]),
+            four_probabilities(pairs[:, bag], recorded.candidates[bag], int(label)),
+            bag == comparison.bag,
+        )
+        for bag, label in enumerate(recorded.labels)
+    ]
+    st.html(small_multiples(bags, (comparison.left, comparison.right), current_palette(), comparison.top))
+
+
+def _show_all(comparison: Comparison, epoch: int) -> None:
+    recorded = comparison.recorded
+    methods = recorded.about.methods
+    st.markdown("**All methods on this bag**", help=texts.ALL_HELP)
+    now = recorded.probabilities[:, epoch, comparison.bag]
+    four = four_probabilities(now, comparison.candidates, comparison.true_index)
+    figure = method_bars(four, methods, current_palette(), comparison.top)
+    alt = texts.all_alt(methods, four)
+    charts.show(figure, key="all-methods", alt=alt)
+    if epoch > 0:
+        st.markdown("**All bags after this epoch**", help=texts.TABLE_HELP)
+        st.markdown(texts.accuracy_table(methods, recorded.accuracies[:, epoch - 1]))
