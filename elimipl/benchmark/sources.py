@@ -218,7 +218,7 @@ class Shelf:
         key = _key([(path.relative_to(folder).as_posix(), path.stat().st_size) for path in paths])
 
         def make() -> BagDataset:
-            about = {"label_space": _SPACES[space], "source": _SPACES[space].source, "stain": stain}
+            about: dict[str, Any] = {"label_space": _SPACES[space], "source": _SPACES[space].source, "stain": stain}
             built = bags_from_tiles(folder, generator, progress=self._progress, **about)
             for path, error in built.refused:
                 raise InputError(f"The tile “{path}” can't be used: {error.what}", "Remove it or get it again.")
