@@ -23,6 +23,9 @@ STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=Fals
 """Exactly the fields of a record, each of its type, no NaN and no infinity; `__pydantic_config__` of a dataclass."""
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 """A whole number that everything can count with."""
+Count = Annotated[int, Field(ge=1, lt=2**63)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Positive = Annotated[float, Field(gt=0)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
-from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, Whole
+from pydantic import Field
+
+from bag_generators.validation import STRICT, Positive, Share, Whole
 
 SIGNS = ("certainty", "margin", "agreement", "near", "nearest_alike", "others_away", "style")
 """What the chance depends on; see `elimipl.acceptance.signs`."""
+_PerSign = Annotated[tuple[float, ...], Field(min_length=len(SIGNS), max_length=len(SIGNS))]
 
 
 @dataclass(frozen=True)
@@ -36,24 +39,17 @@ class Acceptance:
 
     __pydantic_config__ = STRICT
 
-    weights: tuple[float, ...]
-    shifts: tuple[float, ...]
-    scales: tuple[float, ...]
+    weights: _PerSign
+    shifts: _PerSign
+    scales: Annotated[tuple[Positive, ...], Field(min_length=len(SIGNS), max_length=len(SIGNS))]
     intercept: float
-    limit: float
+    limit: Share
     """The lowest chance with which an answer is trusted."""
     pictures: Whole
     """Rows of the table of known bags in the weights file."""
     fitted_on: str
     left_out: Mapping[str, Kept]
     """By source: what a model without it, judged by what was fitted without it, did on it."""
-
-    def __post_init__(self) -> None:
-        sound = len(self.weights) == len(self.shifts) == len(self.scales) == len(SIGNS)
-        if not sound or not all(scale > 0 for scale in self.scales) or not 0 <= self.limit <= 1:
-            raise InputError(
-                "The rule for trusting an answer is damaged.", "Restore the card or train the model again."
-            )
 
     def chance(self, signs: tuple[float, ...]) -> float:
         """How likely an answer with these signs is right."""

@@ -9,8 +9,10 @@ sigmoid of the logit up to a constant. The order of the classes, and so the labe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
 from bag_generators.errors import InputError
 from bag_generators.validation import STRICT, Whole
@@ -32,21 +34,12 @@ class Calibration:
 
     __pydantic_config__ = STRICT
 
-    temperature: float
+    temperature: Annotated[float, Field(ge=LOWEST_TEMPERATURE, le=HIGHEST_TEMPERATURE)]
     ece_before: float
     ece_after: float
     n: Whole
     fitted_on: str
-    kind: str = "temperature"
-
-    def __post_init__(self) -> None:
-        if self.kind != "temperature":
-            raise InputError(f"“{self.kind}” is not a known calibration.", "Only “temperature” is.")
-        if not LOWEST_TEMPERATURE <= self.temperature <= HIGHEST_TEMPERATURE:
-            raise InputError(
-                f"The temperature {self.temperature} is out of range.",
-                f"Use {LOWEST_TEMPERATURE} to {HIGHEST_TEMPERATURE}.",
-            )
+    kind: Literal["temperature"] = "temperature"
 
 
 def temper(probabilities: np.ndarray, temperature: float) -> np.ndarray:

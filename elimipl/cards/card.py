@@ -13,10 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, Whole, plain, read_json, validated
+from bag_generators.validation import STRICT, Count, Sha256, Share, Whole, plain, read_json, validated
 from elimipl.cards.acceptance import Acceptance
 from elimipl.cards.calibration import Calibration
 from elimipl.cards.conformal import Conformal
@@ -27,9 +29,7 @@ from elimipl.data.pictures import PHANTOMS, Pictures, pictures_of
 from elimipl.labels import LabelSpace
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_FILE = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_.-]*")
-_MOST_FEATURES = 1_000_000
+_AssetFile = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_.-]*$")]
 _RESTORE = "Restore the file or train the model again."
 
 
@@ -65,17 +65,11 @@ class Accuracy:
 
     __pydantic_config__ = STRICT
 
-    value: float
-    n: Whole
+    value: Share
+    n: Count
     split: str
     std: float | None = None
     repeats: Whole = 1
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.value <= 1 or self.n < 1:
-            raise InputError(
-                f"An accuracy of {self.value} on {self.n} bags can't be.", "Give a share on at least one bag."
-            )
 
 
 @dataclass(frozen=True)
@@ -89,17 +83,17 @@ class Card:
     generator: str
     generator_params: Mapping[str, Any]
     label_space: LabelSpace
-    dim: Whole
+    dim: Annotated[int, Field(ge=1, le=1_000_000)]
     config: Mapping[str, Any]
     training_data: TrainingData
     candidates: CandidateScheme
     seed: Whole
     accuracy: Accuracy | None
     calibration: Calibration | None
-    sha256: str
+    sha256: Sha256
     versions: Mapping[str, str]
     created_by: str
-    generator_files: Mapping[str, str] = field(default_factory=dict)
+    generator_files: Mapping[_AssetFile, Sha256] = field(default_factory=dict)
     """Sums of the files below `assets` that the generator computed with, by their names; older cards have none."""
     checks: Limits = field(default_factory=Limits)
     """Limits for judging whether a picture is in scope, derived from the training bags and their pictures."""
@@ -122,12 +116,6 @@ class Card:
 
     def __post_init__(self) -> None:
         check_id(self.id)
-        if not _SHA256.fullmatch(self.sha256):
-            raise InputError(f"“{self.sha256}” is not a sha256 sum.", "Give 64 hexadecimal digits.")
-        if not all(_FILE.fullmatch(name) and _SHA256.fullmatch(sum_) for name, sum_ in self.generator_files.items()):
-            raise InputError(f"The files of the generator in “{self.id}.json” can't be meant.", _RESTORE)
-        if not 1 <= self.dim <= _MOST_FEATURES:
-            raise InputError(f"A model can't read {self.dim} features.", f"Give 1 to {_MOST_FEATURES:,}.")
         if not self.checks.fit(self.dim):
             raise InputError(
                 f"The checks in “{self.id}.json” are not of bags of {self.dim} features.",

@@ -26,7 +26,7 @@ from typing import Literal
 import numpy as np
 
 from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, Whole
+from bag_generators.validation import STRICT, Share, Whole
 
 LEVELS = (0.8, 0.9, 0.95)
 USUAL_LEVEL = 0.9
@@ -67,7 +67,7 @@ class Conformal:
 
     __pydantic_config__ = STRICT
 
-    thresholds: tuple[tuple[float, ...], ...]
+    thresholds: tuple[tuple[Share, ...], ...]
     """A row for each level."""
     pictures: tuple[Whole, ...]
     """Held-out pictures of each class; several outputs for one picture count once."""
@@ -83,8 +83,6 @@ class Conformal:
                 "The thresholds of the label sets don't fit their levels and classes.",
                 "Give a row for each level and a number for each class.",
             )
-        if not all(0 <= one <= 1 for row in self.thresholds for one in row):
-            raise InputError("A threshold of the label sets is no probability.", "Give numbers from 0 to 1.")
 
     def members(self, probabilities: np.ndarray, level: float = USUAL_LEVEL) -> np.ndarray:
         """Which classes are in the sets, (…, k) bool, for calibrated probabilities (…, k); the most probable one is."""
@@ -128,17 +126,12 @@ def _threshold(reached: np.ndarray, sources: np.ndarray, level: float) -> float:
     return float(reached[order[enough[0]]]) if enough.size else 0.0
 
 
-def most_probable_candidates(probabilities: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """The column of the most probable label in each candidate set, (m,)."""
-    return np.asarray(np.where(candidates, probabilities, -1.0).argmax(axis=1))
-
-
-def measure_coverage(members: np.ndarray, labels: np.ndarray, on: str, level: float = USUAL_LEVEL) -> Coverage:
+def measure_coverage(members: np.ndarray, labels: np.ndarray, on: str) -> Coverage:
     """What sets (m, k) hold of the true labels (m,), and how large they are."""
     sizes = members.sum(axis=1)
     held = members[np.arange(len(labels)), labels]
     return Coverage(
-        level=level,
+        level=USUAL_LEVEL,
         value=float(held.mean()),
         lowest_of_a_class=min(float(held[labels == c].mean()) for c in np.unique(labels)),
         size=float(sizes.mean()),
@@ -149,9 +142,7 @@ def measure_coverage(members: np.ndarray, labels: np.ndarray, on: str, level: fl
     )
 
 
-def left_out_members(
-    probabilities: np.ndarray, labels: np.ndarray, groups: np.ndarray | None = None, level: float = USUAL_LEVEL
-) -> np.ndarray:
+def left_out_members(probabilities: np.ndarray, labels: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
     """The sets (m, k) of the held-out bags themselves, a tenth of the pictures left out of the fit in turn.
 
     `labels` are those to fit by, true or most probable; dealing the pictures out in order keeps the classes even.
@@ -166,5 +157,5 @@ def left_out_members(
         left_out = part[picture] == fold
         if left_out.any() and not left_out.all():
             fitted = fit_conformal(probabilities[~left_out], labels[~left_out], "", sources[~left_out])
-            members[left_out] = fitted.members(probabilities[left_out], level)
+            members[left_out] = fitted.members(probabilities[left_out])
     return members

@@ -15,7 +15,6 @@ from elimipl.cards.conformal import (
     fit_conformal,
     left_out_members,
     measure_coverage,
-    most_probable_candidates,
 )
 from elimipl.cards.reliability import Reliability, count_reliability
 
@@ -114,5 +113,5 @@ def _sets_by_candidates(outputs: HeldOut, seen: HeldOut, are_same: bool) -> Conf
     outputs = outputs.where(outputs.candidates.sum(axis=1) < outputs.candidates.shape[1])
     if outputs.candidates is None or not len(outputs.candidates):
         return None
-    assumed = most_probable_candidates(outputs.probabilities, outputs.candidates)
+    assumed = np.where(outputs.candidates, outputs.probabilities, -1.0).argmax(axis=1)  # the most probable of each
     return replace(_sets(outputs, assumed, seen, are_same), fitted_by=CANDIDATE_SETS)

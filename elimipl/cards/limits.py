@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bag_generators.errors import InputError
-from bag_generators.validation import STRICT
+from bag_generators.validation import STRICT, Positive
 from elimipl.data.pictures import FIELD, PIXEL_MEASURES
 
 RARE = 0.02
@@ -42,17 +42,15 @@ class Limits:
 
     limits: Mapping[str, Range] = field(default_factory=dict)
     bag_centre: tuple[float, ...] = ()
-    bag_spread: tuple[float, ...] = ()
+    bag_spread: tuple[Positive, ...] = ()
     pure_below: float | None = None
     """Colours that leave the mixtures of two dyes by less than this are purer than those of the training pictures."""
 
     def __post_init__(self) -> None:
         for name in self.limits.keys() - MEASURES:
             raise InputError(f"Nothing called “{name}” is measured.", f"Limits are for: {', '.join(sorted(MEASURES))}.")
-        if len(self.bag_centre) != len(self.bag_spread) or not all(spread > 0 for spread in self.bag_spread):
-            raise InputError(
-                "The statistics of the training bags are damaged.", "Give a mean and a spread above 0 of each feature."
-            )
+        if len(self.bag_centre) != len(self.bag_spread):
+            raise InputError("The statistics of the training bags are damaged.", "Give as many spreads as means.")
 
     def fit(self, dim: int) -> bool:
         """Whether these are limits for bags of `dim` features."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, Whole
+from bag_generators.validation import STRICT, Count, Share, Whole
 
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 """Finer where answers are sure, since that is what a person acts on."""
@@ -19,17 +18,10 @@ class ConfidenceBin:
 
     __pydantic_config__ = STRICT
 
-    low: float
-    high: float
-    n: Whole
+    low: Share
+    high: Share
+    n: Count
     right: Whole
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.right <= self.n or not 0 <= self.low < self.high <= 1:
-            raise InputError(
-                f"{self.right} right answers of {self.n} from {self.low} to {self.high} can't be.",
-                "Give counts of answers and a range of probabilities.",
-            )
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from bag_generators.errors import InputError
 from elimipl.cards.calibration import (
     HIGHEST_TEMPERATURE,
     LOWEST_TEMPERATURE,
-    Calibration,
     calibrate,
     expected_calibration_error,
     fit_temperature,
@@ -169,14 +168,3 @@ def test_calibration_lowers_the_error_of_an_overconfident_model():
 def test_what_can_not_be_calibrated(p, labels, said):
     with pytest.raises(InputError, match=said):
         calibrate(p, labels, "")
-
-
-@pytest.mark.parametrize("temperature", [0.0, -1.0, 1e9, float("nan")])
-def test_a_temperature_out_of_range_is_refused(temperature):
-    with pytest.raises(InputError, match="out of range"):
-        Calibration(temperature, 0.1, 0.1, 10, "")
-
-
-def test_an_unknown_kind_is_refused():
-    with pytest.raises(InputError, match="isotonic"):
-        Calibration(1.0, 0.1, 0.1, 10, "", kind="isotonic")

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from bag_generators.errors import InputError
-from elimipl.cards.card import Accuracy, Card, usual_id
+from elimipl.cards.card import Card, usual_id
 from elimipl.cards.files import SHIPPED
 from elimipl.cards.limits import Limits
 from elimipl.data.pictures import NO_PICTURES, PHANTOMS, TILES
@@ -77,20 +77,22 @@ def test_an_unknown_entry_is_named(toy_card, path):
         ("dim", "nine", "“dim” .* is not a whole number"),
         ("dim", 9.5, "“dim” .* is not a whole number"),
         ("dim", True, "“dim” .* is not a whole number"),
-        ("dim", 0, "can't read 0 features"),
+        ("dim", 0, "damaged at “dim”"),
         ("method", 3, "“method” .* is not a text"),
         ("config", [], "“config” .* is not a table"),
         ("calibration", 1.0, "“calibration” .* is not a table"),
         ("calibration.temperature", float("nan"), "“calibration.temperature” .* is not a number"),
-        ("calibration.temperature", 0, "out of range"),
+        ("calibration.temperature", 0, "damaged at “calibration.temperature”"),
         ("training_data.counts", {"blue": "many"}, "“training_data.counts.blue” .* is not a whole number"),
-        ("accuracy.value", 90.0, "can't be"),
+        ("accuracy.value", 90.0, "damaged at “accuracy.value”"),
+        ("accuracy.n", 0, "damaged at “accuracy.n”"),
+        ("calibration.kind", "isotonic", "damaged at “calibration.kind”"),
         ("label_space", {"names": []}, "lacks the entry “label_space.id”"),
         ("label_space.names", ["blue", "blue", "pink"], "damaged at “label_space”: The class names"),
         ("label_space.names", ["blue", "pink", 3], "“label_space.names.2” .* is not a text"),
         ("pictures", "holiday snaps", "damaged at “pictures”"),
         ("seed", 2**70, "damaged at “seed”"),
-        ("sha256", "../../etc", "is not a sha256"),
+        ("sha256", "../../etc", "damaged at “sha256”"),
         ("id", "../evil", "can't name a model"),
     ],
 )
@@ -177,8 +179,3 @@ def test_json_with_two_meanings_is_none(tmp_path, text):
     path.write_text(text)
     with pytest.raises(InputError, match=r"“broken\.json”"):
         Card.read(path)
-
-
-def test_an_accuracy_needs_bags():
-    with pytest.raises(InputError, match="0 bags"):
-        Accuracy(0.5, 0, "nothing")

@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bag_generators.errors import InputError
 from elimipl.cards.reliability import EDGES, ConfidenceBin, Reliability, count_reliability
 
 
@@ -33,8 +32,3 @@ def test_every_probability_has_a_bin(probability):
     bins = [ConfidenceBin(low, high, 3, 2) for low, high in pairwise(EDGES)]
     found = Reliability(tuple(bins), "tiles").bin_of(probability)
     assert found.low <= probability <= found.high + 1e-9
-
-
-def test_more_right_answers_than_answers_are_refused():
-    with pytest.raises(InputError, match="3 right answers of 2"):
-        ConfidenceBin(0.5, 0.6, 2, 3)
