@@ -158,7 +158,7 @@ class Config(Settings):
         batch = overrides.get("batch")
         if isinstance(batch, int) and "lr" not in overrides:
             usual = cls(**_PRESETS[name])
-            own["lr"] = usual.lr * max(min(1.0, batch / usual.batch), 1e-6)
+            own["lr"] = usual.lr * (min(max(batch, 1), usual.batch) / usual.batch)
         return cls(**{**_PRESETS[name], **own, "preset_name": name, **overrides})
 
     def rho(self, epoch: int) -> float:

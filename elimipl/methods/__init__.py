@@ -85,61 +85,32 @@ def _fixed(settings: type[Settings], **fixed: str | bool) -> Callable[..., Setti
 
 
 def _multi_instance_methods() -> list[Method]:
+    def row(name: str, summary: str, config: Callable[..., Any], fit: Callable[..., Any], title: str = "") -> Method:
+        return Method(name, title or name, "MIPL", summary, config, fit)
+
     paper = [
-        Method(name, name, "MIPL", summary, partial(networks.paper_config, name), loop.fit)
+        row(name, summary, partial(networks.paper_config, name), loop.fit)
         for name, summary in networks.SUMMARIES.items()
     ]
-    gaussian = Method(
-        "MIPLGP",
-        "MIPLGP",
-        "MIPL",
-        "Gaussian processes on instances that inherit their bag's candidates and a negative class.",
-        miplgp.MiplgpConfig.of,
-        fit,
+    gaussian = "Gaussian processes on instances that inherit their bag's candidates and a negative class."
+    entropy = (
+        "ELIMIPL with the entropy over the candidates as its sparsity loss, and the settings that measured best here."
     )
-    ours = Method(
-        "ELIMIPL-entropy",
-        "ELIMIPL with candidate entropy",
-        "MIPL",
-        "ELIMIPL with the entropy over the candidates as its sparsity loss, and the settings that measured best here.",
-        networks.entropy_config,
-        loop.fit,
-    )
-    since = [
-        Method(name, name, "MIPL", summary, partial(successors.config, name), loop.fit)
-        for name, summary in successors.SUMMARIES.items()
+    probabilistic = "Guesses the label between a bag and its candidate set, and makes the candidate set of it again."
+    fast = "A Bayesian linear score and attention for each class, learned from all bags at once."
+    published = "FastMIPL with the statistics of the test bags, and dropout at prediction."
+    along = "Attention by class prototypes, seen along the directions that the classifier has found useful."
+    return [
+        *paper[:2],
+        row("MIPLGP", gaussian, miplgp.MiplgpConfig.of, fit),
+        *paper[2:],
+        row("ELIMIPL-entropy", entropy, networks.entropy_config, loop.fit, "ELIMIPL with candidate entropy"),
+        *(row(name, said, partial(successors.config, name), loop.fit) for name, said in successors.SUMMARIES.items()),
+        row("ProMIPL", probabilistic, promipl.ProMiplConfig.of, fit),
+        row("FastMIPL", fast, _fixed(fastmipl.FastMiplConfig, published=False), fit),
+        row("FastMIPL-published", published, _fixed(fastmipl.FastMiplConfig, published=True), fit),
+        row("AGOPMIPL", along, agopmipl.AgopConfig.of, fit),
     ]
-    probabilistic = Method(
-        "ProMIPL",
-        "ProMIPL",
-        "MIPL",
-        "Guesses the label between a bag and its candidate set, and makes the candidate set of it again.",
-        promipl.ProMiplConfig.of,
-        fit,
-    )
-    along = Method(
-        "AGOPMIPL",
-        "AGOPMIPL",
-        "MIPL",
-        "Attention by class prototypes, seen along the directions that the classifier has found useful.",
-        agopmipl.AgopConfig.of,
-        fit,
-    )
-    fast = [
-        Method(
-            name,
-            name,
-            "MIPL",
-            summary,
-            _fixed(fastmipl.FastMiplConfig, published=published),
-            fit,
-        )
-        for name, published, summary in (
-            ("FastMIPL", False, "A Bayesian linear score and attention for each class, learned from all bags at once."),
-            ("FastMIPL-published", True, "FastMIPL with the statistics of the test bags, and dropout at prediction."),
-        )
-    ]
-    return [*paper[:2], gaussian, *paper[2:], ours, *since, probabilistic, *fast, along]
 
 
 _FEATURES = {"Mean": "mean", "MaxMin": "maxmin"}

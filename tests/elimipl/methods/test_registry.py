@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from bag_generators.errors import InputError
 from elimipl.config import Config
-from elimipl.methods import METHODS, Method, network_method, network_methods, register_method, training_config
+from elimipl.methods import METHODS, Method, learner, network_method, network_methods, register_method, training_config
 from elimipl.methods.networks import SUMMARIES as TRAINED_ALIKE
 from elimipl.methods.rc import RcConfig
 from elimipl.methods.successors import SUMMARIES as SINCE
@@ -36,21 +36,16 @@ def quick(name: str, **settings):
         if name.startswith("CDL"):
             small |= {"lr": 0.2 if name.endswith("sigmoid") else 0.05}
         return METHODS[name].config(**{**small, **settings})
-    if name in FAST:
-        return METHODS[name].config(
-            **{"hidden": 16, "width": 8, "epochs": 60, "samples": 4, "lr": 0.01, "dropout": 0.1, **settings}
-        )
-    if name == "AGOPMIPL":
-        small = {"middle": 16, "hidden": 16, "epochs": 30, "batch": 8, "lr": 0.1, "dropout": 0.1, "prototypes": 2}
-        return METHODS[name].config(**{**small, **settings})
-    if name == "ProMIPL":
-        return METHODS[name].config(**{"hidden": 16, "epochs": 40, "batch": 8, "lr": 0.2, "dropout": 0.0, **settings})
-    small = {"epochs": 60, "batch": 16} if name in PARTIAL_LABEL else {"epochs": 10}
-    if name == "MIPLGP":
-        small = {"epochs": 20, "kernel_instances": 60, "samples": 64}
-    if name.startswith("RC"):
-        small["lr"] = 0.01
-    return METHODS[name].config(**{**small, **settings})
+    fast = {"hidden": 16, "width": 8, "epochs": 60, "samples": 4, "lr": 0.01, "dropout": 0.1}
+    small = {
+        **dict.fromkeys(FAST, fast),
+        "AGOPMIPL": {"middle": 16, "hidden": 16, "epochs": 30, "batch": 8, "lr": 0.1, "dropout": 0.1, "prototypes": 2},
+        "ProMIPL": {"hidden": 16, "epochs": 40, "batch": 8, "lr": 0.2, "dropout": 0.0},
+        "MIPLGP": {"epochs": 20, "kernel_instances": 60, "samples": 64},
+        **{graph: {"epochs": 10} for graph in GRAPHS},
+    }.get(name, {"epochs": 60, "batch": 16})
+    rate = {"lr": 0.01} if name.startswith("RC") else {}
+    return METHODS[name].config(**{**small, **rate, **settings})
 
 
 def learn(name: str, bags, **settings):
@@ -66,34 +61,23 @@ def test_every_method_is_there_once():
     assert len({method.title for method in METHODS.values()}) == len(METHODS)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_settings_are_frozen_and_survive_json(name):
-    config = METHODS[name].config(seed=5, epochs=7)
-    assert (config.seed, config.epochs, config.replace(seed=6).seed) == (5, 7, 6)
-    stored = json.loads(json.dumps(config.to_dict()))
-    assert stored["seed"] == 5
-    assert type(config)(**stored) == config
-    with pytest.raises(ValidationError, match="frozen"):
-        config.seed = 1
-
-
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"epochs": 1.5}, {"seed": -1}, {"seed": True}])
-def test_values_that_make_no_sense_are_refused(name, wrong):
-    (setting,) = wrong
-    with pytest.raises(InputError, match=rf"{setting} can't be .*\. Give a whole number from"):
-        METHODS[name].config(**wrong)
-    with pytest.raises(InputError, match=f"{setting} can't be"):
-        METHODS[name].config().replace(**wrong)
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_a_typo_is_refused_with_a_suggestion(name):
-    for make in (METHODS[name].config, METHODS[name].config().replace):
-        with pytest.raises(InputError, match=r"There is no setting 'epoch'\. Did you mean 'epochs'\?"):
-            make(epoch=3)
-        with pytest.raises(InputError, match="The settings are "):
-            make(zzz=3)
+def test_settings_are_frozen_survive_json_and_refuse_what_makes_no_sense():
+    for method in METHODS.values():
+        config = method.config(seed=5, epochs=7)
+        assert (config.seed, config.epochs, config.replace(seed=6).seed) == (5, 7, 6)
+        stored = json.loads(json.dumps(config.to_dict()))
+        assert stored["seed"] == 5
+        assert type(config)(**stored) == config
+        with pytest.raises(ValidationError, match="frozen"):
+            config.seed = 1
+        for make in (method.config, config.replace):
+            for setting, value in (("epochs", 0), ("epochs", 1.5), ("seed", -1), ("seed", True)):
+                with pytest.raises(InputError, match=rf"{setting} can't be .*\. Give a whole number from"):
+                    make(**{setting: value})
+            with pytest.raises(InputError, match=r"There is no setting 'epoch'\. Did you mean 'epochs'\?"):
+                make(epoch=3)
+            with pytest.raises(InputError, match="The settings are "):
+                make(zzz=3)
 
 
 def test_a_setting_that_belongs_to_the_name_can_t_be_another():
@@ -133,68 +117,52 @@ def test_learns_separable_bags_with_one_false_positive(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_the_same_seed_gives_the_same_result(name):
-    bags, test = separable_bags(32, r=2), separable_bags(20, seed=3)
-    first, again, other = (learn(name, bags, epochs=3, seed=seed).predict(test).probabilities for seed in (4, 4, 5))
-    np.testing.assert_array_equal(first, again)
-    if name not in GRAPHS:  # nothing is random there
-        assert (first != other).any()
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_progress_is_told_and_a_stop_is_heard(name):
-    bags, heard = separable_bags(32), []
-    config = quick(name, epochs=6)
-    fitted = METHODS[name].fit(bags, config, on_epoch=heard.append, should_stop=lambda: len(heard) == 2, device="cpu")
-    assert [(report.epoch, report.epochs) for report in heard] == [(1, 6), (2, 6)]
+def test_the_seed_alone_decides_progress_is_told_and_a_stop_is_heard(name):
+    bags, test, heard = separable_bags(24, r=2), separable_bags(20, seed=3), []
+    config = quick(name, epochs=3, seed=4)
+    first = METHODS[name].fit(bags, config, on_epoch=heard.append, device="cpu")
+    assert [(report.epoch, report.epochs) for report in heard] == [(1, 3), (2, 3), (3, 3)]
     assert all(np.isfinite(report.losses["total"]) for report in heard)
-    assert len(fitted.history) == 2
-    assert fitted.stopped
-    assert np.isfinite(fitted.predict(bags).probabilities).all()
-    whole = METHODS[name].fit(bags, config, device="cpu")
-    assert len(whole.history) == 6
-    assert not whole.stopped
-
-
-@pytest.mark.parametrize("bags", [one_instance_bags(), mixed_candidates(), constant_features()], ids=repr)
-@pytest.mark.parametrize("name", METHODS)
-def test_hard_bags_give_finite_probabilities(name, bags):
-    probabilities = learn(name, bags, epochs=3).predict(bags).probabilities
-    assert np.isfinite(probabilities).all()
-    np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_a_single_bag_is_enough_to_run(name):
-    bags = separable_bags(1)
-    assert np.isfinite(learn(name, bags, epochs=2).predict(separable_bags(3)).probabilities).all()
-
-
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "ABMIL"])
-def test_true_labels_are_never_learned_from(name):
-    bags = separable_bags(24)
+    assert not first.stopped
     unknown = type(bags)(bags.instances, bags.offsets, bags.candidates, np.full(24, -1), bags.label_space)
-    known, without = (learn(name, some, epochs=3).predict(bags).probabilities for some in (bags, unknown))
-    np.testing.assert_array_equal(known, without)
+    again = learn(name, bags if name == "ABMIL" else unknown, epochs=3, seed=4)  # true labels are never learned from
+    np.testing.assert_array_equal(first.predict(test).probabilities, again.predict(test).probabilities)
+    del heard[:]
+    other = METHODS[name].fit(
+        bags, config.replace(seed=5), on_epoch=heard.append, should_stop=lambda: len(heard) == 2, device="cpu"
+    )
+    assert len(other.history) == 2
+    assert other.stopped
+    found = other.predict(test).probabilities
+    assert np.isfinite(found).all()
+    assert name in GRAPHS or (first.predict(test).probabilities != found).any()  # nothing is random in graphs
 
 
-@pytest.mark.parametrize("name", ["MIPLGP", "PRODEN-Mean", "LWS-MaxMin", "PL-AGGD-Mean"])
-def test_bags_of_another_width_are_refused(name):
-    fitted = learn(name, separable_bags(16), epochs=2)
+@pytest.mark.parametrize("name", METHODS)
+def test_hard_bags_give_finite_probabilities(name):
+    for bags in (one_instance_bags(), mixed_candidates(), constant_features(), separable_bags(1)):
+        probabilities = learn(name, bags, epochs=2).predict(bags).probabilities
+        assert np.isfinite(probabilities).all()
+        np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["MIPLGP", "FastMIPL", "AGOPMIPL", "LWS-MaxMin", "PL-AGGD-Mean"])
+def test_bags_of_another_width_and_a_device_that_is_not_there_are_refused(name):
     with pytest.raises(InputError, match="has learned from instances of 6 features, but these have 9"):
-        fitted.predict(one_instance_bags())
-
-
-@pytest.mark.parametrize("name", ["MIPLGP", "RC-Mean", "PL-AGGD-Mean"])
-def test_a_device_that_is_not_there_is_refused(name):
+        learn(name, separable_bags(16), epochs=2).predict(one_instance_bags())
     with pytest.raises(InputError, match="no device 'abacus'"):
         METHODS[name].fit(separable_bags(8), quick(name), device="abacus")
 
 
-@pytest.mark.parametrize("name", ["PRODEN-Mean", "LWS-MLP-MaxMin"])
-def test_a_learning_rate_that_breaks_training_gets_a_sentence(name):
+def test_a_learning_rate_that_breaks_training_gets_a_sentence():
     with pytest.raises(InputError, match="broke down in epoch"):
-        learn(name, separable_bags(16), lr=1e3, weight_decay=1e3)
+        learn("PRODEN-Mean", separable_bags(16), lr=1e3, weight_decay=1e3)
+
+
+def test_several_processes_are_refused_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(learner.Team, "alone", False)
+    with pytest.raises(InputError, match="Several processes can only train a network together"):
+        learn("RC-Mean", separable_bags(8))
 
 
 def test_a_registered_method_has_the_verbs_of_all_others():
