@@ -73,8 +73,7 @@ class OwnAnswers:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        page = HTMLResponse(page_html(Path(file_util.get_static_dir())), headers={"Cache-Control": "no-cache"})
-        self._page = GZipMiddleware(page)
+        self._page = page_html(Path(file_util.get_static_dir()))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -102,7 +101,8 @@ class OwnAnswers:
 
         await self._app({**scope, "headers": unconditional}, receive, send_others)
         if is_page:
-            await self._page(scope, receive, send)
+            # A new response each time: packing writes into the headers of the one it gets.
+            await GZipMiddleware(HTMLResponse(self._page, headers={"Cache-Control": "no-cache"}))(scope, receive, send)
 
 
 def page_html(folder: Path) -> str:
