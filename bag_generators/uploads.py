@@ -7,6 +7,7 @@ sentence, all others notice nothing, and the next file finds a new process.
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from bag_generators.errors import InputError
@@ -54,8 +55,9 @@ def size_of_upload(data: bytes) -> tuple[int, int] | None:
 
 
 def start_readers() -> None:
-    """Start a process, so that the first visitor need not wait for it."""
-    _readers.start()
+    """Start a process, so that the first visitor need not wait for it; where none can be started, an upload says so."""
+    with suppress(OSError):
+        _readers.start()
 
 
 def answer(question: Question) -> Decoded | tuple[int, int] | None:
@@ -78,3 +80,8 @@ def _ask(data: bytes, only_size: bool) -> Any:
         if death.code == OUT_OF_TIME:
             raise InputError("Reading this picture takes too long.", EXPORT_AGAIN) from None
         raise InputError("Reading this picture stopped the program that reads it.", EXPORT_AGAIN) from None
+    except OSError as error:
+        raise InputError(
+            f"The program that reads pictures can't be started ({error.strerror}).",
+            "Look whether this user may run Python and the machine has memory left.",
+        ) from None

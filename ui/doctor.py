@@ -19,6 +19,9 @@ ICONS = {PASS: ":material/check_circle:", WARN: ":material/warning:", FAIL: ":ma
 def start_doctor_page() -> None:
     """The usual frame, or a bare one where the usual can't be imported."""
     try:
+        import cv2  # noqa: F401 what the frame sets up on every page
+        import torch  # noqa: F401
+
         from ui.frame.page import start_page
     except Exception:
         # Whatever broke the import, the findings are what tells a person about it.

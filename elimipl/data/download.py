@@ -174,7 +174,7 @@ class RemoteFile(io.RawIOBase):
     `on_bytes` hears how many bytes have come so far.
     """
 
-    ahead = 1 << 18  # bytes; twice as many whenever reading goes on where the last look ended
+    ahead = 1 << 16  # bytes; twice as many whenever reading goes on where the last look ended
 
     def __init__(self, url: str, size: int, on_bytes: Callable[[int], None] | None = None) -> None:
         self._url, self._size, self.on_bytes = url, size, on_bytes

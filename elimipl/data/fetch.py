@@ -94,6 +94,7 @@ def fetch_tiles(
         chosen = _choose(tiles_by_class(archive.infolist()), classes, per_class, np.random.default_rng(seed))
         paths = []
         for tile in chosen:
+            file.ahead = min(tile.member.compress_size, _LARGEST_TILE) + 1024  # the tile with its header, and no other
             paths.append(_unpack(archive, tile, Path(target_folder)))
             report("fetching tiles", len(paths), len(chosen))
     return paths
