@@ -32,6 +32,9 @@ DATASETS = ("CRC-VAL-HE-7K", "NCT-CRC-HE-100K")
 
 _LARGEST_RECORD = 1 << 22  # bytes; the description has some thousand
 _LARGEST_TILE = 1 << 24  # bytes; a tile has 150 thousand
+_HEADER = 1024  # bytes before a member's content, at most
+_CLOSE = 1 << 16  # bytes between two tiles that cost less than another request
+_MOST_AT_ONCE = 1 << 23  # bytes
 _CLASS_NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
 _TILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,120}\.(tif|tiff|png|jpg|jpeg)", re.IGNORECASE)
 
@@ -94,10 +97,19 @@ def fetch_tiles(
         chosen = _choose(tiles_by_class(archive.infolist()), classes, per_class, np.random.default_rng(seed))
         paths = []
         for tile in chosen:
-            file.ahead = min(tile.member.compress_size, _LARGEST_TILE) + 1024  # the tile with its header, and no other
+            file.ahead = _stretch(tile.member, [other.member for other in chosen])
             paths.append(_unpack(archive, tile, Path(target_folder)))
             report("fetching tiles", len(paths), len(chosen))
     return paths
+
+
+def _stretch(first: zipfile.ZipInfo, chosen: list[zipfile.ZipInfo]) -> int:
+    """Bytes from one member to the end of the chosen ones that lie close behind it: those come in one request."""
+    end = first.header_offset
+    for member in sorted(chosen, key=lambda one: one.header_offset):
+        if first.header_offset <= member.header_offset <= end + _CLOSE:
+            end = member.header_offset + min(member.compress_size, _LARGEST_TILE) + _HEADER
+    return min(end - first.header_offset, _MOST_AT_ONCE)
 
 
 def fetch_whole(
