@@ -140,7 +140,7 @@ def watch(learned: Mapping[str, BagDataset], measured: BagDataset, shown: Sequen
         {"name": measured.names[bag], "true": int(measured.labels[bag]), "truth": truths[bag].astype(int).tolist()}
         for bag in shown
     ]
-    return {"epochs": list(SHOWN_EPOCHS), "labels": list(measured.label_space.names), "bags": bags, "models": models}
+    return {"epochs": [0, *SHOWN_EPOCHS], "labels": list(measured.label_space.names), "bags": bags, "models": models}
 
 
 def anatomy(fitted: Fitted, bags: BagDataset, shown: Sequence[int]) -> dict[str, Any]:
