@@ -10,11 +10,9 @@ that time: cold is the first visit after the server started, warm a second visit
 
 import argparse
 import hashlib
-import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,14 +21,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 import psutil
-from playwright.sync_api import Browser, Page, sync_playwright
-from playwright.sync_api import TimeoutError as WaitedInVain
+from playwright.sync_api import Browser, Page
 
 from bag_generators.tissue import phantom
-from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
+from benchmarks.measuring import write
+from scripts.chromium import open_browser
 from scripts.running_app import running_app
-
-ROOT = Path(__file__).resolve().parents[1]
 
 BARE_PAGE = """
 import plotly.graph_objects as go
@@ -49,7 +45,6 @@ SHIFT = """() => new Promise(done => { let sum = 0;
   setTimeout(() => done(sum), 300) })"""
 DRAWN = "document.querySelector('.st-key-overlay .js-plotly-plot')"
 BARS = "document.querySelector('.st-key-class-bars .js-plotly-plot')"
-UPLOAD_PATIENCE = 60_000  # ms
 
 
 class Visitor:
@@ -57,25 +52,23 @@ class Visitor:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.received = 0
-        page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: self._count(frame)))
-
-    def _count(self, frame: str | bytes) -> None:
-        self.received += len(frame)
+        self.frames: list[int] = []
+        page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: self.frames.append(len(frame))))
 
     def idle(self) -> None:
         """Wait until the page has stopped running."""
         self.page.wait_for_timeout(30)
         self.page.wait_for_selector("[data-testid=stStatusWidget]", state="detached", timeout=120_000)
 
-    def timed(self, act: Callable[[], object], until: str, patience: int = 120_000) -> tuple[float, int]:
+    def timed(self, act: Callable[[], object], until: str) -> tuple[float, int]:
         """Seconds and bytes from `act` until the JavaScript condition `until` holds and the page is idle."""
-        before, start = self.received, time.perf_counter()
+        self.frames.clear()
+        start = time.perf_counter()
         act()
-        self.page.wait_for_function(f"() => {until}", timeout=patience)
+        self.page.wait_for_function(f"() => {until}", timeout=120_000)
         seconds = time.perf_counter() - start
         self.idle()
-        return seconds, self.received - before
+        return seconds, sum(self.frames)
 
 
 def tile_file(folder: Path, seed: int, size: int) -> Path:
@@ -112,23 +105,12 @@ def first_figure(browser: Browser, address: str) -> tuple[float, float]:
 
 
 def upload(visitor: Visitor, path: Path) -> tuple[float, int]:
-    """Upload a picture and wait until the page names it and its own figure is drawn.
-
-    In between the page shows the sample once more. Where the wait is in vain, the error says who lost the picture:
-    the browser (no file in the uploader), the page (it does not name the picture) or the figure (still the old one).
-    """
+    """Upload a picture and wait until the page names it and its own figure, not the sample's, is drawn."""
     page, name = visitor.page, hashlib.sha256(path.read_bytes()).hexdigest()[:6]
     page.evaluate(f"() => {{ window.last = {DRAWN}.layout.images[0].source }}")
     named = f"document.body.innerText.includes('upload {name}')"
     drawn = f"{DRAWN} && {DRAWN}.layout && ![window.last, window.sample].includes({DRAWN}.layout.images[0].source)"
-    try:
-        return visitor.timed(
-            lambda: page.locator("input[type=file]").set_input_files(path), f"{named} && {drawn}", UPLOAD_PATIENCE
-        )
-    except WaitedInVain:
-        held = page.get_by_test_id("stFileChip").count()
-        facts = {"in the uploader": held, "named": page.evaluate(named), "drawn": page.evaluate(f"!!({drawn})")}
-        raise RuntimeError(f"the upload {name} was lost: {facts}") from None
+    return visitor.timed(lambda: page.locator("input[type=file]").set_input_files(path), f"{named} && {drawn}")
 
 
 def explore(page: Page, address: str, process: subprocess.Popen[bytes], repeats: int, uploads: int) -> dict:
@@ -149,44 +131,29 @@ def explore(page: Page, address: str, process: subprocess.Popen[bytes], repeats:
         folder = Path(name)
         keep("upload 224 px", [upload(visitor, tile_file(folder, seed, 224)) for seed in range(repeats)])
         keep("figures at 1000 px", [upload(visitor, tile_file(folder, seed, 1000)) for seed in range(repeats)])
-        clicks = []
         page.wait_for_timeout(2000)  # the last picture may be drawn once more
         plot = page.locator(".st-key-overlay .nsewdrag").first
-        for number in range(repeats):
+
+        def click(share: float, patch: int) -> tuple[float, int]:
             plot.scroll_into_view_if_needed()
             page.wait_for_timeout(600)  # two clicks at once are a double click, which selects no patch
             box = plot.bounding_box()
-            share = 0.4 if number % 2 else 0.6
-            wanted = 0 if number % 2 else 8
-            clicks.append(
-                visitor.timed(
-                    lambda box=box, share=share: page.mouse.click(
-                        box["x"] + share * box["width"], box["y"] + share * box["height"]
-                    ),
-                    f"document.body.innerText.includes('Patch {wanted} ·')",
-                )
-            )
-        keep("patch click", clicks)
-        switches = []
-        for number in range(repeats):
-            title, count = (("Row", 8), ("SIFT", 25))[number % 2]
-            switches.append(
-                visitor.timed(
-                    lambda title=title: page.get_by_test_id("stSidebar").get_by_text(title, exact=True).click(),
-                    f"document.body.innerText.includes('of {count}')",
-                )
-            )
-        keep("generator switch", switches)
+            at = box["x"] + share * box["width"], box["y"] + share * box["height"]
+            return visitor.timed(lambda: page.mouse.click(*at), f"document.body.innerText.includes('Patch {patch} ·')")
+
+        def switch(title: str, count: int) -> tuple[float, int]:
+            choice = page.get_by_test_id("stSidebar").get_by_text(title, exact=True)
+            return visitor.timed(choice.click, f"document.body.innerText.includes('of {count}')")
+
+        keep("patch click", [click(*((0.6, 8), (0.4, 0))[number % 2]) for number in range(repeats)])
+        keep("generator switch", [switch(*(("Row", 8), ("SIFT", 25))[number % 2]) for number in range(repeats)])
         for seed in range(10):  # what is loaded once is loaded now
             upload(visitor, tile_file(folder, 1000 + seed, 224))
         server = psutil.Process(process.pid)
         start = server.memory_info().rss
         for seed in range(uploads):
             upload(visitor, tile_file(folder, 2000 + seed, 224))
-        results["memory"] = {
-            "uploads": uploads,
-            "growth_mb": (server.memory_info().rss - start) / 2**20,
-        }
+        results["memory"] = {"uploads": uploads, "growth_mb": (server.memory_info().rss - start) / 2**20}
     return results
 
 
@@ -195,11 +162,7 @@ def main() -> None:
     parser.add_argument("--uploads", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=7)
     arguments = parser.parse_args()
-    chromium = find_chromium()
-    if chromium is None:
-        sys.exit("This benchmark needs a Chromium. Install one, for example with: apt-get install chromium")
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_ARGUMENTS))
+    with open_browser() as browser, tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / "bare.py"
         bare.write_text(BARE_PAGE, encoding="utf-8")
         with running_app(bare) as (address, _):
@@ -219,7 +182,6 @@ def main() -> None:
             print(f"first figures: {first}", flush=True)
             page = browser.new_page(viewport={"width": 1400, "height": 1300})
             results = explore(page, address, process, arguments.repeats, arguments.uploads)
-        browser.close()
     show_and_save(reference, first, results)
 
 
@@ -237,17 +199,8 @@ def show_and_save(reference: float, first: dict[str, float], results: dict) -> N
         allowed = f"{LIMITS[name]:,}" if name in LIMITS else ""
         print(f"{name:<22}{result['ratio']:>12.1f}{result['bytes']:>14,.0f}{allowed:>12}")
     print(f"\nmemory after {memory['uploads']} uploads: {memory['growth_mb']:+.1f} MB (allowed: 50 MB)")
-    target = ROOT / "benchmarks" / "results" / "app.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    measured = {
-        "reference": "a click on a bare Streamlit page",
-        "first_figure": first,
-        "actions": results,
-        "memory": memory,
-    }
-    measured["versions"] = {"numpy": np.__version__, "opencv": cv2.__version__}
-    target.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
-    print(f"written to {target.relative_to(ROOT)}")
+    report = {"reference": "a click on a bare Streamlit page", "first_figure": first, "actions": results}
+    write("app", report | {"memory": memory, "versions": {"numpy": np.__version__, "opencv": cv2.__version__}})
 
 
 if __name__ == "__main__":

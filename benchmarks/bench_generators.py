@@ -8,14 +8,12 @@ One thread, 224×224 tiles, ours and the reference taking turns on every tile, m
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -35,9 +33,8 @@ from bag_generators.generators.encoder import SEEN, STAGES, VIEWS, as_seen, ship
 from bag_generators.generators.kmeansseg import LITTLE_GAIN, TIGHT, to_ycbcr
 from bag_generators.generators.sift import CELL, POINTS
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
+from benchmarks.measuring import DATA, ROOT, seconds_of, write
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "generators.json"
 KEY_POINTS = [cv2.KeyPoint(x, y, 4 * CELL / 6, 0) for y in map(float, POINTS) for x in map(float, POINTS)]
 SIFT = cv2.SIFT_create()
 MEMORY_FILES = 7000
@@ -110,8 +107,11 @@ MOST_SECONDS = {"deep": 0.06, f"deep, {LARGE:,} px": 1.5}
 """On one warm core."""
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    args = _parser().parse_args(arguments)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tiles", type=int, default=200, help="tiles per comparison (200)")
+    parser.add_argument("--files", type=int, default=2000, help="files for generate_many (2000)")
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         files, source = find_tiles(max(args.tiles, args.files), Path(scratch))
         images = [load(file) for file in files[: args.tiles]]
@@ -123,28 +123,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows.append(compare_processes(list(islice(cycle(files), args.files))))
         peak = peak_memory(files)
     print_table(rows, peak, source, len(images))
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(
-        json.dumps(
-            {
-                "tiles": f"{len(images)} tiles of 224×224 px, {source}",
-                "comparisons": rows,
-                "memory": {"files": MEMORY_FILES, "generator": "sift", "peak_mb": round(peak), "limit_mb": 1000},
-                "versions": {
-                    "python": platform.python_version(),
-                    **{m.__name__: m.__version__ for m in (np, cv2, pywt, sklearn, torch)},
-                },
-            },
-            indent=2,
-            ensure_ascii=False,
-        )
-        + "\n"
-    )
+    versions = {module.__name__: module.__version__ for module in (np, cv2, pywt, sklearn, torch)}
+    report = {
+        "tiles": f"{len(images)} tiles of 224×224 px, {source}",
+        "comparisons": rows,
+        "memory": {"files": MEMORY_FILES, "generator": "sift", "peak_mb": round(peak), "limit_mb": 1000},
+        "versions": {"python": platform.python_version(), **versions},
+    }
+    write("generators", report)
 
 
 def find_tiles(count: int, scratch: Path) -> tuple[list[Path], str]:
     """Up to `count` files of 224×224 tiles: real ones from ../shared/data, else drawn ones made in `scratch`."""
-    real = sorted((ROOT.parent / "shared" / "data").glob("lesion5/train/*/*"))
+    real = sorted(DATA.glob("lesion5/train/*/*"))
     if real:
         return real[:: max(1, len(real) // count)][:count], "real colorectal tissue"
     for i, kind in zip(range(min(count, 200)), cycle(PHANTOM_KINDS), strict=False):
@@ -165,8 +156,8 @@ def compare(
     generate(generator, images[0])  # what is read or compiled once is not a tile's time
     reference(images[0])
     for image in tqdm(images, desc=generator, disable=None):
-        ours.append(_seconds(lambda: generate(generator, image)))  # noqa: B023 - called at once
-        theirs.append(_seconds(lambda: reference(image)))  # noqa: B023
+        ours.append(seconds_of(lambda: generate(generator, image)))  # noqa: B023 - called at once
+        theirs.append(seconds_of(lambda: reference(image)))  # noqa: B023
     return _row(name or generator, reference_name, statistics.median(ours), statistics.median(theirs), target)
 
 
@@ -184,7 +175,10 @@ def large_pictures(images: list[TissueImage]) -> list[TissueImage]:
 
 def compare_processes(files: list[Path]) -> dict[str, Any]:
     """`generate_many` of KMeansSeg on two processes, start included, against one."""
-    one, two = (_seconds(lambda: sum(1 for _ in generate_many("kmeansseg", files, workers=n))) for n in (1, 2))  # noqa: B023
+    one, two = (
+        seconds_of(lambda: sum(1 for _ in generate_many("kmeansseg", files, workers=n)))  # noqa: B023
+        for n in (1, 2)
+    )
     return _row(f"generate_many, 2 processes, {len(files)} tiles", "1 process", two, one, 1.7)
 
 
@@ -225,21 +219,8 @@ def _row(name: str, reference: str, seconds: float, reference_seconds: float, ta
     }
 
 
-def _seconds(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
-
-
 def _time(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds >= 1 else f"{1e3 * seconds:.2f} ms"
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tiles", type=int, default=200, help="tiles per comparison (200)")
-    parser.add_argument("--files", type=int, default=2000, help="files for generate_many (2000)")
-    return parser
 
 
 if __name__ == "__main__":

@@ -5,10 +5,9 @@ through the generators and downloads its JSON export after every switch. The exp
 visitor's own tile and the generator chosen last: nobody may ever see the picture or result of another. Between two
 actions a visitor thinks for a while. The one who trains runs the Train page at full speed beside eight others.
 
-    python benchmarks/bench_load.py [--visitors 1 8 32] [--rounds 4]
+    python benchmarks/bench_load.py
 """
 
-import argparse
 import asyncio
 import hashlib
 import json
@@ -19,7 +18,6 @@ import sys
 import time
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -27,11 +25,11 @@ import psutil
 
 from bag_generators import GENERATORS
 from bag_generators.tissue import phantom
+from benchmarks.measuring import write
 from scripts.running_app import running_app
 from scripts.simulated_visitor import Visitor
 
-ROOT = Path(__file__).resolve().parents[1]
-
+VISITORS, ROUNDS = (1, 8, 32), 4
 THINKING = (2.0, 8.0)  # seconds between two actions, evenly spread
 BESIDE_TRAINING, PAIRS = 8, 2
 MOST_RISE = 2.0
@@ -55,13 +53,6 @@ class Observed:
         self.seconds[action].append(time.perf_counter() - start)
         return outcome
 
-    def add(self, other: "Observed") -> None:
-        """Take in what another crowd experienced."""
-        for action, times in other.seconds.items():
-            self.seconds[action] += times
-        self.errors += other.errors
-        self.foreign += other.foreign
-
     def summary(self) -> dict[str, object]:
         """Plain values for the results file; milliseconds."""
         actions = {
@@ -69,7 +60,7 @@ class Observed:
             for action, times in self.seconds.items()
             if times
         }
-        everything = [value for action in ("upload", "switch generator", "export") for value in self.seconds[action]]
+        everything = [value for action in ACTIONS[1:] for value in self.seconds[action]]
         return {
             "actions": actions,
             "p95_ms": _percentile(everything, 95),
@@ -111,16 +102,20 @@ async def visit(address: str, tile: bytes, rounds: int, thinking: tuple[float, f
 
 
 async def crowd(
-    address: str, tiles: Sequence[bytes], rounds: int, thinking: tuple[float, float] = THINKING
+    address: str,
+    tiles: Sequence[bytes],
+    rounds: int,
+    thinking: tuple[float, float] = THINKING,
+    seen: Observed | None = None,
 ) -> Observed:
-    """Everybody at once, each with a tile of its own."""
-    seen = Observed()
+    """Everybody at once, each with a tile of its own; added to what others have `seen`."""
+    seen = seen or Observed()
     await asyncio.gather(*(visit(address, tile, rounds, thinking, seen) for tile in tiles))
     return seen
 
 
-async def beside_training(address: str, tiles: Sequence[bytes], rounds: int) -> tuple[Observed, int]:
-    """The same with one more visitor who trains all the time; also the epochs that were trained meanwhile."""
+async def beside_training(address: str, tiles: Sequence[bytes], seen: Observed) -> int:
+    """The same with one more visitor who trains all the time; the epochs that were trained meanwhile."""
     async with Visitor(address, page="train") as trainer:
         await trainer.run()
         await trainer.switch("train_slow", False)
@@ -128,7 +123,7 @@ async def beside_training(address: str, tiles: Sequence[bytes], rounds: int) -> 
             await trainer.set_number(key, value)
         await trainer.click("start")
         watching = asyncio.create_task(_watch(trainer))
-        seen = await crowd(address, tiles, rounds)
+        await crowd(address, tiles, ROUNDS, seen=seen)
         watching.cancel()
         try:
             await watching
@@ -136,7 +131,8 @@ async def beside_training(address: str, tiles: Sequence[bytes], rounds: int) -> 
             pass
         except Exception as error:
             seen.errors.append(f"training: {type(error).__name__}: {error}")
-    return seen, trainer_epochs(trainer)
+    epochs = [int(found[1]) for text in trainer.texts if (found := re.fullmatch(r"(\d+) / \d+", text))]
+    return epochs[0] if epochs else 0
 
 
 async def _watch(trainer: Visitor) -> None:
@@ -149,13 +145,7 @@ async def _watch(trainer: Visitor) -> None:
             await trainer.run(fragment=fragment)
 
 
-def trainer_epochs(trainer: Visitor) -> int:
-    """How far the training has come, as its page says (“161 / 1000”)."""
-    epochs = [int(found[1]) for text in trainer.texts if (found := re.fullmatch(r"(\d+) / \d+", text))]
-    return epochs[0] if epochs else 0
-
-
-def measure(visitors: Sequence[int], rounds: int) -> dict[str, object]:
+def measure() -> dict[str, object]:
     """All crowds one after the other against one server; tiles are never used twice."""
     fresh = iter(range(10_000))
     crowds: list[dict[str, object]] = []
@@ -168,46 +158,29 @@ def measure(visitors: Sequence[int], rounds: int) -> dict[str, object]:
         memory = {"memory_mb": round(psutil.Process(server.pid).memory_info().rss / 2**20)}
         crowds.append({"crowd": name, "visitors": count, **seen.summary(), **memory, **more})
         failed.extend(seen.errors)
-        _print_row(crowds[-1])
+        print(crowds[-1], flush=True)
 
     with running_app() as (address, server):
         asyncio.run(crowd(address, tiles(1), len(GENERATORS), (0.0, 0.1)))  # what is loaded once is loaded now
-        for count in visitors:
-            keep(f"{count} exploring", count, asyncio.run(crowd(address, tiles(count), rounds)))
+        for count in VISITORS:
+            keep(f"{count} exploring", count, asyncio.run(crowd(address, tiles(count), ROUNDS)))
         alone, beside, epochs = Observed(), Observed(), 0
         for _ in range(PAIRS):  # in turns, for the machine may be busier at one time than at another
-            alone.add(asyncio.run(crowd(address, tiles(BESIDE_TRAINING), rounds)))
-            seen, trained = asyncio.run(beside_training(address, tiles(BESIDE_TRAINING), rounds))
-            beside.add(seen)
-            epochs += trained
+            asyncio.run(crowd(address, tiles(BESIDE_TRAINING), ROUNDS, seen=alone))
+            epochs += asyncio.run(beside_training(address, tiles(BESIDE_TRAINING), beside))
         keep(f"{BESIDE_TRAINING} exploring, nobody training", BESIDE_TRAINING, alone)
         keep(f"{BESIDE_TRAINING} exploring, one more training", BESIDE_TRAINING + 1, beside, epochs_trained=epochs)
     rise = float(beside.summary()["p95_ms"]) / float(alone.summary()["p95_ms"])
     return {"crowds": crowds, "p95_rise_by_training": round(rise, 2), "allowed_rise": MOST_RISE, "errors": failed}
 
 
-def _print_row(row: dict) -> None:
-    measured = [row["actions"].get(action) for action in ACTIONS]
-    cells = [f"{one['p50_ms']:.0f} / {one['p95_ms']:.0f}" if one else "–" for one in measured]
-    print(f"{row['crowd']:<32}" + "".join(f"{cell:>18}" for cell in cells), end="")
-    print(f"{row['errors']:>8}{row['foreign_results']:>9}{row['memory_mb']:>8} MB", flush=True)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--visitors", type=int, nargs="+", default=[1, 8, 32])
-    parser.add_argument("--rounds", type=int, default=4)
-    arguments = parser.parse_args()
     before, start = os.getloadavg()[0], time.perf_counter()
-    print(f"{os.cpu_count()} cores, load average before {before:.2f}; p50 / p95 in ms\n")
-    print(f"{'':<32}" + "".join(f"{action:>18}" for action in ACTIONS) + f"{'errors':>8}{'foreign':>9}{'memory':>11}")
-    results = measure(arguments.visitors, arguments.rounds)
-    results |= {"thinking_seconds": THINKING, "rounds": arguments.rounds, "cores": os.cpu_count()}
+    results = measure()
+    results |= {"thinking_seconds": THINKING, "rounds": ROUNDS, "cores": os.cpu_count()}
     results |= {"load_average_before": round(before, 2), "seconds": round(time.perf_counter() - start)}
     print(f"\np95 of the others beside a training: × {results['p95_rise_by_training']} (allowed: × {MOST_RISE:.0f})")
-    target = ROOT / "benchmarks" / "results" / "load.json"
-    target.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    print(f"written to {target.relative_to(ROOT)} after {results['seconds']} s")
+    write("load", results)
     held = not results["errors"] and not any(row["foreign_results"] for row in results["crowds"])
     sys.exit(0 if held and results["p95_rise_by_training"] <= MOST_RISE else 1)
 

@@ -6,20 +6,17 @@ difference is the price of the process. The dearest bad input says how long a vi
     python benchmarks/bench_reading.py
 """
 
-import json
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from statistics import median
 
 from bag_generators import InputError, TissueImage, load
 from bag_generators.formats import MOST_PICTURE_SECONDS
 from bag_generators.uploads import read_upload
+from benchmarks.measuring import seconds_of, write
 from scripts.bad_inputs.encodings import encoded, tissue
 from scripts.bad_inputs.table import INPUTS
 
-ROOT = Path(__file__).resolve().parents[1]
 RUNS = {"tile of 224 px, PNG": 100, "tile of 224 px, JPEG": 100, "40 megapixels, JPEG": 5}
 MOST_EXTRA_MS = 30
 
@@ -43,17 +40,17 @@ def main() -> None:
             "files": len(waits), "seconds": waits[dearest], "dearest": dearest, "allowed": MOST_PICTURE_SECONDS
         },
     }  # fmt: skip
-    target = ROOT / "benchmarks" / "results" / "reading.json"
-    target.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    print(f"written to {target.relative_to(ROOT)}")
+    write("reading", report)
 
 
 def seconds(read: Callable[[bytes], TissueImage], data: bytes) -> float:
     """How long it takes to read or to refuse a file."""
-    start = time.perf_counter()
-    with suppress(InputError):
-        read(data)
-    return time.perf_counter() - start
+
+    def read_or_refuse() -> None:
+        with suppress(InputError):
+            read(data)
+
+    return seconds_of(read_or_refuse)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,7 @@ minutes. Prints tables, writes `results/scale.json`; docs/scale.md says what was
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -34,15 +32,13 @@ from bag_generators.pool import in_processes
 from bag_generators.storage import read_tensors
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from benchmarks.bench_training import made_bags
-from benchmarks.memory import peak_memory
+from benchmarks.measuring import DATA, MACHINE, ROOT, earlier, peak_memory, write
 from elimipl import BagDataset, Config, fit
 from elimipl.dataset import save_pieces
 from elimipl.labels import TISSUE7
 from elimipl.training.splits import stratified_splits
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "scale.json"
-REAL = ROOT.parent / "shared" / "data" / "tissue7" / "train"
+REAL = DATA / "tissue7" / "train"
 WAYS = {"one process": ["--workers", "1"], "pool": [], "again": [], "Dask local": ["--scheduler", "local"]}
 INSTANCES, FEATURES, HIDDEN = 25, 128, 512
 _PIECE, _BATCH = 1000, 128  # bags
@@ -201,10 +197,9 @@ def main() -> None:
     parser.add_argument("--bags", type=int, nargs="*", default=(1_000, 10_000, 100_000), metavar="N")
     parser.add_argument("--training", type=int, nargs="*", default=(1_000, 10_000), metavar="N")
     parser.add_argument("--generator", default="row")
-    parser.add_argument("--scratch", type=Path, help="folder for the data (default: that of temporary files)")
     args = parser.parse_args()
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    with tempfile.TemporaryDirectory(dir=args.scratch) as name:
+    kept = earlier("scale")
+    with tempfile.TemporaryDirectory() as name:
         scratch, rows = Path(name), []
         for measured in (measure_tiles(args.tiles, args.generator, scratch), measure_bags(args.bags, scratch)):
             for row in measured:
@@ -219,14 +214,9 @@ def main() -> None:
             kept["training"] = measure_training(args.training, scratch)
     for one in growth(rows):
         print(*one.values())
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    kept |= {
-        "machine": machine,
-        "generator": args.generator,
-        "tiles": "real" if REAL.is_dir() else "drawn",
-        "rows": rows,
-    }
-    RESULTS.write_text(json.dumps(kept | {"growth": growth(rows)}, indent=2) + "\n", encoding="utf-8")
+    tiles = "real" if REAL.is_dir() else "drawn"
+    kept |= {"machine": MACHINE, "generator": args.generator, "tiles": tiles, "rows": rows, "growth": growth(rows)}
+    write("scale", kept)
 
 
 if __name__ == "__main__":

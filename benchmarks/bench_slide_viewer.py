@@ -8,19 +8,17 @@ that draws nothing. Tiles come from the real server.
 """
 
 import argparse
-import json
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from bag_generators.slide.demo import write_demo_slide
-from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
+from benchmarks.measuring import write
+from scripts.chromium import open_browser
 from scripts.running_app import running_app
 
-ROOT = Path(__file__).resolve().parents[1]
 ALLOWED = 50.0  # ms
 SLOW = 300_000  # ms
 STEPS = 24  # turns of the wheel from the whole slide to its own pixels
@@ -68,22 +66,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
-    chromium = find_chromium()
-    if chromium is None:
-        sys.exit("This benchmark needs a Chromium. Install one, for example with: apt-get install chromium")
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+    with open_browser() as browser, tempfile.TemporaryDirectory() as folder:
         write_demo_slide(Path(folder) / "demo.tif")
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_ARGUMENTS))
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         idle = frames_while_idle(page)
         with running_app(environment={"ELIMIPL_SLIDES": folder}) as (address, _):
             open_mapped_slide(page, address)
             measured = [frames_while_zooming(page) for _ in range(rounds)]
-        browser.close()
-    show_and_save(idle, measured)
-
-
-def show_and_save(idle: list[float], measured: list[list[float]]) -> None:
     worst = [max(frames) for frames in measured]
     result = {
         "reference": "frames of an empty page in the same browser",
@@ -100,9 +89,7 @@ def show_and_save(idle: list[float], measured: list[list[float]]) -> None:
     print(f"{result['frames']} frames while zooming, median {result['median_ms']:.1f} ms")
     print(f"longest frame: {result['worst_ms']:.1f} ms (allowed: {ALLOWED:.0f} ms); by round: ", end="")
     print(", ".join(f"{value:.1f}" for value in worst))
-    target = ROOT / "benchmarks" / "results" / "slide_viewer.json"
-    target.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    print(f"written to {target.relative_to(ROOT)}")
+    write("slide_viewer", result)
 
 
 if __name__ == "__main__":

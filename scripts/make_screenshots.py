@@ -1,23 +1,20 @@
 """Take the pictures of the README from the running app, so that they stay true: assets/screenshots/*.png.
 
-python scripts/make_screenshots.py [explore slide …]   # all of them without a name
+python scripts/make_screenshots.py [--only explore slide]
 """
 
 import argparse
-import sys
 import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from bag_generators.slide.demo import write_demo_slide
-from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
+from scripts.chromium import open_browser
 from scripts.running_app import running_app
 
-ROOT = Path(__file__).resolve().parents[1]
-
-FOLDER = ROOT / "assets" / "screenshots"
+FOLDER = Path(__file__).resolve().parents[1] / "assets" / "screenshots"
 SHOTS = {
     "explore": "/",
     "lesson": "/lesson?step=attention&epoch_attention=60",
@@ -25,8 +22,6 @@ SHOTS = {
     "slide": "/slide?generator=deep&labels=phantoms&method=elimipl",
 }
 SLOW = 300_000  # ms
-COLOURS = 256  # a palette keeps each picture small
-FEWER_COLOURS = {"slide": 48}
 
 
 def take(page: Page, address: str, target: Path) -> None:
@@ -39,7 +34,7 @@ def take(page: Page, address: str, target: Path) -> None:
         page.wait_for_selector(f"[data-testid={unfinished}]", state="detached", timeout=SLOW)
     page.wait_for_timeout(1500)
     page.screenshot(path=target)
-    colours = FEWER_COLOURS.get(target.stem, COLOURS)
+    colours = 48 if target.stem == "slide" else 256  # a palette keeps each picture small
     Image.open(target).convert("RGB").quantize(colours, Image.Quantize.MAXCOVERAGE).save(target, optimize=True)
 
 
@@ -58,26 +53,18 @@ def map_the_slide(page: Page) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SHOTS)} (default: all)")
-    names = parser.parse_args().names or list(SHOTS)
-    if unknown := set(names) - set(SHOTS):
-        parser.error(f"there is no picture called {', '.join(unknown)}")
-    chromium = find_chromium()
-    if chromium is None:
-        sys.exit("Screenshots need a Chromium. Install one, for example with: apt-get install chromium")
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    parser.add_argument("--only", nargs="+", choices=list(SHOTS), default=list(SHOTS))
+    names = parser.parse_args().only
     with (
         tempfile.TemporaryDirectory() as slides,
-        sync_playwright() as playwright,
+        open_browser() as browser,
         running_app(environment={"ELIMIPL_SLIDES": slides}) as (address, _),
     ):
         write_demo_slide(Path(slides) / "phantom.tif")
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_ARGUMENTS))
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         for name in names:
             take(page, address + SHOTS[name], FOLDER / f"{name}.png")
             print(f"{name}.png")
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,25 +40,21 @@ def resized(picture: Picture, rng: np.random.Generator) -> tuple[np.ndarray, flo
     return cv2.resize(whole, (size, size), interpolation=way), KNOWN[picture.source] * side / size
 
 
-def is_for_tuning(picture: Picture) -> bool:
-    """Whether the constants may know the picture."""
-    return not picture.held_back and "nct100k" not in picture.path.parts
+def chosen(source: str, data: Path, tuning: bool) -> list[Picture]:
+    """Pictures with tissue, for tuning or held back from it."""
+    shown = [one for one in pictures(source, data) if one.label not in WITHOUT_TISSUE]
+    return [one for one in shown if (not one.held_back and "nct100k" not in one.path.parts) == tuning]
 
 
-def chosen(source: str, data: Path, tuning: bool, share: float, rng: np.random.Generator) -> Iterator[Picture]:
-    """Pictures with tissue, for tuning or held back from it; of each only with the probability `share`."""
-    for picture in pictures(source, data):
-        if picture.label not in WITHOUT_TISSUE and is_for_tuning(picture) == tuning and rng.random() < share:
-            yield picture
-
-
-def fit(data: Path, share: float) -> dict[str, Any]:
+def fit(data: Path) -> dict[str, Any]:
     """The constants: the centre by least squares, weighted so that both sources count alike; then the width."""
     rng = np.random.default_rng(SEED)
     seen: list[tuple[Nuclei, float, str]] = []
     for source in KNOWN:
         repeats = 3 if source == "tissue7" else 1
-        for picture in tqdm([one for one in chosen(source, data, True, share, rng) for _ in range(repeats)], source):
+        cases = chosen(source, data, True)
+        rng.random(len(cases))  # as when the constants were computed
+        for picture in tqdm([one for one in cases for _ in range(repeats)], source):
             pixels, truth = resized(picture, rng)
             if (nuclei := measure_nuclei(pixels)) is not None:
                 seen.append((nuclei, math.log(truth), source))
@@ -94,11 +88,12 @@ def robust_fit(signs: np.ndarray, wanted: np.ndarray, weight: np.ndarray) -> np.
     return found
 
 
-def errors(source: str, data: Path, share: float) -> dict[str, Any]:
+def errors(source: str, data: Path) -> dict[str, Any]:
     """Of pictures of known scale, each shrunk or enlarged."""
     rng = np.random.default_rng(SEED)
     found = []
-    cases = list(chosen(source, data, False, share, rng))
+    cases = chosen(source, data, False)
+    rng.random(len(cases))  # as when the published numbers were measured
     for picture in tqdm(cases, source):
         pixels, truth = resized(picture, rng)
         if (estimate := estimate_scale(pixels)) is not None:
@@ -133,22 +128,10 @@ def spread(files: list[np.ndarray], name: str) -> dict[str, Any]:
     }
 
 
-def seconds_for(side: int, tile: np.ndarray) -> float:
-    """Processor time for a square picture of that side, the fastest of five."""
-    repeats = -(-side // tile.shape[0])
-    pixels = np.ascontiguousarray(np.tile(tile, (repeats, repeats, 1))[:side, :side])
-    taken = []
-    for _ in range(5):
-        began = time.process_time()
-        estimate_scale(pixels)
-        taken.append(time.process_time() - began)
-    return round(min(taken), 4)
-
-
-def some(source: str, data: Path, count: int) -> list[np.ndarray]:
-    """So many held-back pictures of a source, evenly spread."""
-    held = [one for one in pictures(source, data) if not is_for_tuning(one) and one.label not in WITHOUT_TISSUE]
-    return [held[place].pixels() for place in np.linspace(0, len(held) - 1, min(count, len(held))).astype(int)]
+def some(source: str, data: Path) -> list[np.ndarray]:
+    """Up to 250 held-back pictures of a source, evenly spread."""
+    held = chosen(source, data, False)
+    return [held[place].pixels() for place in np.linspace(0, len(held) - 1, min(250, len(held))).astype(int)]
 
 
 def main() -> None:
@@ -156,20 +139,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the estimate of scale.")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--fit", action="store_true", help="compute the constants instead")
-    parser.add_argument("--share", type=float, default=1.0, help="of the pictures, for a quick look")
     args = parser.parse_args()
     if args.fit:
-        print(json.dumps(fit(args.data, args.share), indent=2))
+        print(json.dumps(fit(args.data), indent=2))
         return
-    count = round(250 * args.share)
     lc25000 = [one for one in sorted((args.data / "lc25000").glob("*/*")) if one.suffix in (".jpg", ".jpeg", ".png")]
     told = {
-        "errors": {source: errors(source, args.data, args.share) for source in KNOWN},
+        "errors": {source: errors(source, args.data) for source in KNOWN},
         "spread": {
-            **{source: spread(some(source, args.data, count), source) for source in (*KNOWN, "lesion5", "ebhi6")},
+            **{source: spread(some(source, args.data), source) for source in (*KNOWN, "lesion5", "ebhi6")},
             "lc25000": spread([np.asarray(cv2.imread(str(one))[..., ::-1]) for one in lc25000], "lc25000"),
         },
-        "processor_seconds": {side: seconds_for(side, some("tissue7", args.data, 9)[4]) for side in (224, 1000, 8000)},
     }
     print(json.dumps(told, indent=2))
 

@@ -27,7 +27,7 @@ from elimipl.labels import COLON
 from elimipl.training.loop import Fitted
 from scripts.colon.bags import COLON_TASK, Task
 from scripts.colon.learn import Said, ask, gland_auroc, learned, left_out, spread_out, teaching
-from scripts.colon.readings import CellReader, Reader, Readings, encoder_from, read
+from scripts.colon.readings import Reader, Readings, cell_reader, encoder_from, read
 from scripts.colon.recipes import Recipe, recipe
 from scripts.colon.sources import DATA, ROOT, SOURCES, pictures, taught
 from scripts.make_encoder import adapted
@@ -71,7 +71,7 @@ def filling_votes(fitted: Fitted, readings: Readings, task: Task) -> list[np.nda
 
 def masks(made: Recipe, data: Path) -> dict[str, object]:
     """The shipped encoder, and bags that know no mask."""
-    reader = CellReader(shipped_encoder())
+    reader = cell_reader(shipped_encoder())
     settings = made.config("elimipl")
     known = teaching(reader, COLON_TASK, SOURCES, data, made.whole.per_class, made.copies)
     earlier, _ = learned(reader, known, replace(made.whole, by_mask=0), COLON_TASK, settings)
@@ -89,7 +89,7 @@ def lesion5(made: Recipe, data: Path, encoders: list[Path]) -> dict[str, object]
     for path in encoders:
         about = adapted(path)[1]
         seen = tuple(s for s in SOURCES if s not in about["without"])
-        reader = CellReader(encoder_from(path, seen, data))
+        reader = cell_reader(encoder_from(path, seen, data))
         known = teaching(reader, COLON_TASK, seen, data, made.small.per_class, made.copies)
         fitted, _ = learned(reader, known, made.small, COLON_TASK, made.config("elimipl"))
         called = f"{'with' if 'lesion5' in seen else 'without'} lesion5"
@@ -101,7 +101,7 @@ def folds(made: Recipe, data: Path, path: Path) -> dict[str, object]:
     """Every picture of ebhi6 is asked of a model that has not seen its case, over an encoder that has seen no case."""
     about = adapted(path)[1]
     others = tuple(s for s in SOURCES if s != "ebhi6")
-    reader = CellReader(encoder_from(path, others, data))
+    reader = cell_reader(encoder_from(path, others, data))
     known = teaching(reader, COLON_TASK, others, data, made.small.per_class, made.copies)
     whole = read(reader, pictures("ebhi6", data))
     cases, labels = [p.group for p in whole.pictures], [p.label for p in whole.pictures]
@@ -130,7 +130,7 @@ def length(data: Path, encoders: list[Path]) -> dict[str, object]:
     others = tuple(s for s in SOURCES if s != "ebhi6")
     found = {}
     for path in encoders:
-        reader = CellReader(encoder_from(path, others, data))
+        reader = cell_reader(encoder_from(path, others, data))
         known = [read(reader, spread_out(taught(s, data), PROBED)) for s in others]
         means = np.concatenate([_means(one) for one in known])
         meant = np.concatenate([one.meant for one in known])

@@ -6,7 +6,7 @@ python scripts/phantom_slide.py slide.tif --columns 40 --rows 30
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ CELL = 224
 GLASS = ""
 """A cell of the layout without tissue."""
 _PIECE = 256  # px: side of a TIFF tile
-_COVERAGE = 0.9
+_VARIANTS = 4  # different phantoms of each kind
 
 
 @dataclass(frozen=True)
@@ -30,35 +30,18 @@ class PhantomSlide:
 
     layout: tuple[tuple[str, ...], ...]
     microns_per_pixel: float = 0.5
-    variants: int = 4
-    """Different phantoms of each kind."""
-    levels: tuple[int, ...] = (1, 4, 16)
-
-    @property
-    def width(self) -> int:
-        return CELL * len(self.layout[0])
-
-    @property
-    def height(self) -> int:
-        return CELL * len(self.layout)
-
-    def share(self, kind: str) -> float:
-        """Of the slide's tissue that is of this kind."""
-        cells = [cell for row in self.layout for cell in row if cell != GLASS]
-        return cells.count(kind) / len(cells)
 
     def write(self, path: Path, crop: tuple[int, int] | None = None) -> None:
         """Write it, or its upper left `crop` (width, height), with the scale as the resolution of the file."""
-        width, height = crop or (self.width, self.height)
+        width, height = crop or (CELL * len(self.layout[0]), CELL * len(self.layout))
         per_centimetre = 10_000 / self.microns_per_pixel
         cells = self.cells()
         with tifffile.TiffWriter(path, bigtiff=True) as file:
-            for level in self.levels:
-                small = {key: cv2.resize(tile, None, None, 1 / level, 1 / level, cv2.INTER_AREA)
-                         for key, tile in cells.items()}  # fmt: skip
-                shape = (height // level, width // level, 3)
+            for level in (1, 4, 16):
+                side, shape = CELL // level, (height // level, width // level, 3)
+                small = {key: cv2.resize(cell, (side, side), None, 0, 0, cv2.INTER_AREA) for key, cell in cells.items()}
                 file.write(
-                    self._pieces(small, CELL // level, shape[:2]),
+                    self._pieces(small, side, shape[:2]),
                     shape=shape,
                     dtype=np.uint8,
                     tile=(_PIECE, _PIECE),
@@ -73,8 +56,8 @@ class PhantomSlide:
     def cells(self) -> dict[tuple[str, int], np.ndarray]:
         """The pictures of the cells by kind and variant; the cell in row r and column c is variant r + c."""
         kinds = {cell for row in self.layout for cell in row} - {GLASS}
-        cells = {(kind, number): _cell(kind, number) for kind in sorted(kinds) for number in range(self.variants)}
-        return cells | {(GLASS, number): np.full((CELL, CELL, 3), 243, np.uint8) for number in range(self.variants)}
+        cells = {(kind, number): _cell(kind, number) for kind in sorted(kinds) for number in range(_VARIANTS)}
+        return cells | {(GLASS, number): np.full((CELL, CELL, 3), 243, np.uint8) for number in range(_VARIANTS)}
 
     def _pieces(
         self, cells: dict[tuple[str, int], np.ndarray], side: int, shape: tuple[int, int]
@@ -84,7 +67,7 @@ class PhantomSlide:
             bottom = min(top + _PIECE, shape[0])
             first, last = top // side, (bottom - 1) // side
             bands = [
-                np.concatenate([cells[kind, (row + column) % self.variants] for column, kind in enumerate(kinds)], 1)
+                np.concatenate([cells[kind, (row + column) % _VARIANTS] for column, kind in enumerate(kinds)], 1)
                 for row, kinds in enumerate(self.layout[first : last + 1], start=first)
             ]
             strip = np.concatenate(bands)[top - first * side : bottom - first * side, : shape[1]]
@@ -97,34 +80,21 @@ class PhantomSlide:
 
 @cache
 def _cell(kind: str, number: int) -> np.ndarray:
-    return draw(kind, number, CELL, _COVERAGE).pixels
-
-
-def blocks(columns: int, rows: int, kinds: Sequence[str], side: int = 8, margin: int = 1) -> PhantomSlide:
-    """A slide of square blocks of tissue, each `side` cells wide, with `margin` cells of glass around all."""
-    return PhantomSlide(
-        tuple(
-            tuple(
-                kinds[(row // side + column // side) % len(kinds)]
-                if margin <= row < rows - margin and margin <= column < columns - margin
-                else GLASS
-                for column in range(columns)
-            )
-            for row in range(rows)
-        )
-    )
+    return draw(kind, number, CELL, 0.9).pixels
 
 
 def main() -> None:
-    """Write a slide of the seven tissues."""
+    """Write a slide of the seven tissues in square blocks of 8 cells, with a cell of glass around all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--columns", type=int, default=40)
     parser.add_argument("--rows", type=int, default=30)
     args = parser.parse_args()
-    slide = blocks(args.columns, args.rows, tuple(PHANTOM_KINDS))
-    slide.write(args.out)
-    print(f"{args.out}: {slide.width:,} × {slide.height:,} px at {slide.microns_per_pixel} µm/px")
+    kinds, layout = tuple(PHANTOM_KINDS), np.full((args.rows, args.columns), GLASS, dtype=object)
+    for row, column in np.ndindex(args.rows - 2, args.columns - 2):
+        layout[row + 1, column + 1] = kinds[((row + 1) // 8 + (column + 1) // 8) % len(kinds)]
+    PhantomSlide(tuple(map(tuple, layout))).write(args.out)
+    print(f"{args.out}: {CELL * args.columns:,} × {CELL * args.rows:,} px")
 
 
 if __name__ == "__main__":

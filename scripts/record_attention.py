@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,6 @@ import numpy as np
 import torch
 
 from bag_generators import GENERATORS, generate, load
-from bag_generators.storage import write_whole
 from elimipl.config import Config
 from elimipl.data.benchmark_sets import Recipe
 from elimipl.data.compose import Composition, compose
@@ -33,10 +31,9 @@ from elimipl.model.inference import Predictions
 from elimipl.training.loop import Fitted, fit
 from elimipl.training.stages import stages
 from elimipl.trust import auroc
-from scripts.record_lesson import DIGIT_RECIPE, SHOWN_EPOCHS, TRAIN_SHARE, digit_bags
+from scripts.record_lesson import DEMIPL, DIGIT_RECIPE, LESSONS, TRAIN_SHARE, digit_bags, rounded, write
 
-ROOT = Path(__file__).resolve().parents[1]
-LESSONS = ROOT / "assets" / "lessons"
+SHOWN_EPOCHS = (1, 2, 3, 5, 8, 12, 18, 25, 35, 45, 60)
 COPIES = 4  # of every tile in assets/bags
 FALSE_POSITIVES = 2
 SHOWN_CUT, SHOWN_PER_CLASS = "deep", 2
@@ -47,8 +44,6 @@ PLAIN_DIGITS = Recipe(bags_per_class=60, smallest=8, largest=12, average=10.0, p
 CONFIG = Config.preset(
     "paper", sparsity="entropy", mu=0.1, gamma=1.0, hidden=16, gate_width=4, batch=16, lr=0.05, epochs=60, seed=0
 )
-DEMIPL = {"method": "demipl", "pooling": "sigmoid_normalised", "sparsity": "none", "mu": 0.0, "gamma": 0.0,
-          "attention_entropy": 0.001}  # fmt: skip
 
 
 def outside_patches(folder: Path, cut: str) -> tuple[list[np.ndarray], list[str]]:
@@ -117,39 +112,35 @@ def contrast(sets: Sequence[tuple[dict[str, BagDataset], BagDataset, BagDataset]
             fitted = fit(bags, CONFIG.replace(seed=seed), device="cpu")
             outputs = fitted.predict(measured)
             own = found.setdefault(name, {"accuracy_whole": [], "accuracy": [], "auroc": []})
-            own["accuracy_whole"].append(_rounded(fitted.predict(whole).accuracy(whole.labels)))
-            own["accuracy"].append(_rounded(outputs.accuracy(measured.labels)))
+            own["accuracy_whole"].append(rounded(fitted.predict(whole).accuracy(whole.labels)))
+            own["accuracy"].append(rounded(outputs.accuracy(measured.labels)))
             pooled[name].append(aurocs(outputs, measured))
-            own["auroc"].append(_rounded(pooled[name][-1].mean()))
+            own["auroc"].append(rounded(pooled[name][-1].mean()))
             print(f"seed {seed} {name}: { {key: values[-1] for key, values in own.items()} }", flush=True)
     for name, parts in pooled.items():
-        found[name]["deciles"] = _rounded(np.quantile(np.concatenate(parts), np.linspace(0, 1, 11)))
+        found[name]["deciles"] = rounded(np.quantile(np.concatenate(parts), np.linspace(0, 1, 11)))
     return found
 
 
 def watch(learned: Mapping[str, BagDataset], measured: BagDataset, shown: Sequence[int]) -> dict[str, Any]:
-    """Attention and probabilities of the shown bags, and AUROC over all held-out bags, epoch by epoch, of both "
-    "models."""
+    """Attention and probabilities of the shown bags, and AUROC over all held-out bags, epoch by epoch, of both."""
     models: dict[str, Any] = {}
-    epochs: list[int] = []
     for name, bags in learned.items():
         model: dict[str, Any] = {"accuracy": [], "auroc": [], "attention": [], "probabilities": []}
-        epochs = []
-        for epoch, fitted in stages(bags, CONFIG, SHOWN_EPOCHS):
+        for _, fitted in stages(bags, CONFIG, SHOWN_EPOCHS):
             outputs = fitted.predict(measured)
             attention = np.split(outputs.attention, measured.offsets[1:-1])
-            epochs.append(epoch)
-            model["accuracy"].append(_rounded(outputs.accuracy(measured.labels)))
-            model["auroc"].append(_rounded(aurocs(outputs, measured).mean()))
-            model["attention"].append([_rounded(attention[bag]) for bag in shown])
-            model["probabilities"].append([_rounded(outputs.probabilities[bag]) for bag in shown])
+            model["accuracy"].append(rounded(outputs.accuracy(measured.labels)))
+            model["auroc"].append(rounded(aurocs(outputs, measured).mean()))
+            model["attention"].append([rounded(attention[bag]) for bag in shown])
+            model["probabilities"].append([rounded(outputs.probabilities[bag]) for bag in shown])
         models[name] = model
     truths = np.split(measured.instance_truth, measured.offsets[1:-1])
     bags = [
         {"name": measured.names[bag], "true": int(measured.labels[bag]), "truth": truths[bag].astype(int).tolist()}
         for bag in shown
     ]
-    return {"epochs": epochs, "labels": list(measured.label_space.names), "bags": bags, "models": models}
+    return {"epochs": [0, *SHOWN_EPOCHS], "labels": list(measured.label_space.names), "bags": bags, "models": models}
 
 
 def anatomy(fitted: Fitted, bags: BagDataset, shown: Sequence[int]) -> dict[str, Any]:
@@ -163,9 +154,9 @@ def anatomy(fitted: Fitted, bags: BagDataset, shown: Sequence[int]) -> dict[str,
     parts = {"h": h, "tanh": tanh, "sigmoid": sigmoid, "xi": scores}
     return {
         "l": fitted.config.hidden,
-        "w": _rounded(network.score.weight[0].detach()),
+        "w": rounded(network.score.weight[0].detach()),
         **{
-            name: [_rounded(part) for part in np.split(values.numpy(), own.offsets[1:-1])]
+            name: [rounded(part) for part in np.split(values.numpy(), own.offsets[1:-1])]
             for name, values in parts.items()
         },
     }  # fmt: skip
@@ -188,16 +179,11 @@ def origins(bags: BagDataset, seed: int, outside: Sequence[np.ndarray], called: 
     return [names[start:end] for start, end in zip(traced.offsets[:-1], traced.offsets[1:], strict=True)]
 
 
-def _rounded(values: Any) -> Any:
-    return np.round(np.asarray(values, dtype=np.float64), 4).tolist()
-
-
 def _about(whole: str, seeds: int) -> str:
-    config = CONFIG
     return (
         f"{whole}; r = {FALSE_POSITIVES} false positives drawn at random; {seeds} splits 7:3, data and training "
-        f"seeds 0 to {seeds - 1}; {config.epochs} epochs, l = {config.hidden}, gates of {config.gate_width}, "
-        f"learning rate {config.lr:g}, entropy sparsity with μ = {config.mu:g}, γ = {config.gamma:g}; last epoch, no "
+        f"seeds 0 to {seeds - 1}; {CONFIG.epochs} epochs, l = {CONFIG.hidden}, gates of {CONFIG.gate_width}, "
+        f"learning rate {CONFIG.lr:g}, entropy sparsity with μ = {CONFIG.mu:g}, γ = {CONFIG.gamma:g}; last epoch, no "
         f"choosing."
     )
 
@@ -244,9 +230,7 @@ def main() -> None:
         "origins": [traced[bag] for bag in shown],
         "anatomy": inside,
     }  # fmt: skip
-    out = LESSONS / "attention_runs.json"
-    write_whole(out, json.dumps(recorded, separators=(",", ":"), ensure_ascii=False).encode(), "The recording")
-    print(f"{out.name}: {out.stat().st_size / 1000:.0f} kB")
+    write("attention_runs.json", recorded)
 
 
 if __name__ == "__main__":

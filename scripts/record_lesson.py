@@ -9,7 +9,6 @@ attention is recorded by `record_attention.py`.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,8 +23,7 @@ from elimipl.data.benchmark_sets import DIGITS, EVEN_DIGITS, Recipe, mix_bags
 from elimipl.dataset import BagDataset
 from elimipl.training.loop import fit
 
-OUT = Path(__file__).resolve().parents[1] / "assets" / "lessons" / "recorded_runs.json"
-SHOWN_EPOCHS = (1, 2, 3, 5, 8, 12, 18, 25, 35, 45, 60)
+LESSONS = Path(__file__).resolve().parents[1] / "assets" / "lessons"
 TRAIN_SHARE = 0.7
 DIGIT_RECIPE = Recipe(bags_per_class=60, smallest=8, largest=12, average=10.0, positive_share=0.2)
 HELD_OUT_RECIPE = Recipe(bags_per_class=30, smallest=8, largest=12, average=10.0, positive_share=0.2)
@@ -33,12 +31,13 @@ SHOWN_CONFIG = Config.preset(
     "paper", sparsity="entropy", mu=0.1, gamma=1.0, hidden=16, batch=16, lr=0.05, epochs=60, seed=0
 )
 CURVE_CONFIG = Config.preset("default", hidden=32, batch=16, lr=0.1, epochs=60)
+DEMIPL = {"method": "demipl", "pooling": "sigmoid_normalised", "sparsity": "none", "mu": 0.0, "gamma": 0.0,
+          "attention_entropy": 0.001}  # fmt: skip
 CURVE_METHODS = {
     "ELIMIPL": {},
-    "DEMIPL": {"method": "demipl", "pooling": "sigmoid_normalised", "sparsity": "none", "mu": 0.0, "gamma": 0.0,
-               "attention_entropy": 0.001},
+    "DEMIPL": DEMIPL,
     "every candidate equal (CE)": {"mapping": "average", "mu": 0.0, "gamma": 0.0},
-}  # fmt: skip
+}
 
 
 def digit_bags(
@@ -52,19 +51,9 @@ def digit_bags(
     for members, recipe, part_seed in ((order[:cut], learned, seed), (order[cut:], held_out, seed + 1000)):
         classes = digits.target[members]
         described = {"generator": "pixels", "source": DIGITS.source, "licence": "CC BY 4.0"}
-        parts.append(
-            mix_bags(
-                (digits.data[members] / 16.0).astype(np.float32),
-                classes,
-                EVEN_DIGITS,
-                classes % 2 == 1,
-                DIGITS,
-                recipe,
-                r=r,
-                seed=part_seed,
-                described=described,
-            )
-        )
+        pixels = (digits.data[members] / 16.0).astype(np.float32)
+        about = {"r": r, "seed": part_seed, "described": described}
+        parts.append(mix_bags(pixels, classes, EVEN_DIGITS, classes % 2 == 1, DIGITS, recipe, **about))
     return parts[0], parts[1]
 
 
@@ -81,15 +70,17 @@ def record_weights() -> dict[str, Any]:
             "name": train.names[bag],
             "true": int(train.labels[bag]),
             "candidates": train.candidates[bag].astype(int).tolist(),
-            "weights": _rounded(movement[:, bag]),
+            "weights": rounded(movement[:, bag]),
         }
         for bag in [*shown, *wrong[:1].tolist()]
     ]
     return {
-        "about": _about_digits(train, held_out, SHOWN_CONFIG, r=2),
+        "about": f"{len(train)} training and {len(held_out)} held-out digit bags of 8 to 12 pictures, made of other "
+        f"pictures ({TRAIN_SHARE:.0%} and {1 - TRAIN_SHARE:.0%} of scikit-learn's 1,797 digits); r = 2 false positives "
+        f"drawn at random, data seed 0, training seed {SHOWN_CONFIG.seed}, {_settings(SHOWN_CONFIG)}.",
         "labels": list(train.label_space.names),
-        "rho": _rounded(np.array([SHOWN_CONFIG.rho(epoch) for epoch in range(1, SHOWN_CONFIG.epochs + 1)])),
-        "disambiguation_accuracy": [_rounded(report.disambiguation_accuracy) for report in fitted.history],
+        "rho": rounded(np.array([SHOWN_CONFIG.rho(epoch) for epoch in range(1, SHOWN_CONFIG.epochs + 1)])),
+        "disambiguation_accuracy": [rounded(report.disambiguation_accuracy) for report in fitted.history],
         "bags": bags,
     }
 
@@ -103,21 +94,13 @@ def record_curve(seeds: Sequence[int]) -> dict[str, Any]:
             train, held_out = digit_bags(r, seed)
             for name, changes in CURVE_METHODS.items():
                 fitted = fit(train, CURVE_CONFIG.replace(seed=seed, **changes), device="cpu")
-                accuracy[name][row].append(_rounded(fitted.predict(held_out).accuracy(held_out.labels)))
+                accuracy[name][row].append(rounded(fitted.predict(held_out).accuracy(held_out.labels)))
             print(f"seed {seed}, r = {r}: {[accuracy[name][row][-1] for name in accuracy]}", flush=True)
     about = (
         f"{len(train)} training and {len(held_out)} held-out digit bags (held out: bags of other pictures of digits); "
         f"data and training seeds {', '.join(map(str, seeds))}; {_settings(CURVE_CONFIG)}; last epoch, no choosing."
     )
     return {"about": about, "r": ambiguity, "classes": len(EVEN_DIGITS), "accuracy": accuracy}
-
-
-def _about_digits(train: BagDataset, held_out: BagDataset, config: Config, r: int) -> str:
-    return (
-        f"{len(train)} training and {len(held_out)} held-out digit bags of 8 to 12 pictures, made of other pictures "
-        f"({TRAIN_SHARE:.0%} and {1 - TRAIN_SHARE:.0%} of scikit-learn's 1,797 digits); r = {r} false positives drawn "
-        f"at random, data seed 0, training seed {config.seed}, {_settings(config)}."
-    )
 
 
 def _settings(config: Config) -> str:
@@ -127,21 +110,17 @@ def _settings(config: Config) -> str:
     )
 
 
-def _rounded(values: Any) -> Any:
+def rounded(values: Any) -> Any:
+    """Four digits, as JSON takes them."""
     return np.round(np.asarray(values, dtype=np.float64), 4).tolist()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=5, help="splits of the accuracy curve")
-    seeds = range(parser.parse_args().seeds)
-    recorded = {
-        "weights": record_weights(),
-        "accuracy_by_r": record_curve(seeds),
-    }
-    write_whole(OUT, json.dumps(recorded, separators=(",", ":")).encode(), "The recording of the lesson")
-    print(f"{OUT.name}: {OUT.stat().st_size / 1000:.0f} kB")
+def write(name: str, recorded: dict[str, Any]) -> None:
+    """Write a recording of the lesson, all or nothing."""
+    out = LESSONS / name
+    write_whole(out, json.dumps(recorded, separators=(",", ":"), ensure_ascii=False).encode(), "The recording")
+    print(f"{out.name}: {out.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":
-    main()
+    write("recorded_runs.json", {"weights": record_weights(), "accuracy_by_r": record_curve(range(5))})

@@ -5,10 +5,11 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+import requests
 
 ROOT = Path(__file__).resolve().parents[1]
 _STARTING_SECONDS, _ENDING_SECONDS = 240.0, 120.0  # beside other programs; alone it takes a few
@@ -54,8 +55,8 @@ def wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
         if server.poll() is not None:
             raise RuntimeError(f"the app ended with exit code {server.returncode} while starting")
         try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
-                return
+            requests.get(f"{address}/_stcore/health", timeout=1).raise_for_status()
+            return
         except OSError:
             time.sleep(0.25)
     raise RuntimeError(f"the app did not answer within {_STARTING_SECONDS:.0f} s")

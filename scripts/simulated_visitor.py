@@ -7,14 +7,12 @@ and waits until the server has finished running the page. Cheap enough to have d
 from __future__ import annotations
 
 import asyncio
-import urllib.request
 import uuid
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 from typing import Any, TypeVar
-from urllib.error import HTTPError
 
+import requests
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -35,9 +33,8 @@ def visiting(visit: Coroutine[Any, Any, T]) -> T:
 class Visitor:
     """One session. Use as `async with Visitor(address) as visitor`; every method waits for the server's answer."""
 
-    def __init__(self, address: str, page: str = "", origin: str | None = None) -> None:
+    def __init__(self, address: str, page: str = "") -> None:
         self.address = address
-        self._origin = origin or address
         self.page = page
         self.xsrf = xsrf_token(address)
         self.session_id = ""
@@ -58,7 +55,7 @@ class Visitor:
         self._socket = await connect(
             where,
             subprotocols=["streamlit", self.xsrf],
-            origin=self._origin,
+            origin=self.address,
             additional_headers={"Cookie": f"{XSRF_COOKIE}={self.xsrf}"},
             max_size=None,
             compression=None,
@@ -67,9 +64,7 @@ class Visitor:
         )
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self._socket.close()
 
     async def run(self, query: str = "", fragment: str = "") -> None:
@@ -115,18 +110,14 @@ class Visitor:
     async def upload(self, key: str, name: str, content: bytes) -> None:
         """Put a file into an uploader, and run the page."""
         urls = await self.upload_address(name)
-        status = await asyncio.to_thread(self.put, urls, name, content)
+        own = {"X-Xsrftoken": self.xsrf, "Cookie": f"{XSRF_COOKIE}={self.xsrf}"}
+        status = await asyncio.to_thread(put_file, f"{self.address}{urls.upload_url}", name, content, own)
         if status != 204:
             raise RuntimeError(f"the upload was refused with status {status}")
         info = self._set(key).file_uploader_state_value.uploaded_file_info.add()
         info.name, info.size, info.file_id = name, len(content), urls.file_id
         info.file_urls.CopyFrom(urls)
         await self.run()
-
-    def put(self, urls: FileURLs, name: str, content: bytes, headers: Mapping[str, str] | None = None) -> int:
-        """Send a file's bytes to an upload address; the status. `headers` replace the XSRF token and cookie."""
-        given = {"X-Xsrftoken": self.xsrf, "Cookie": f"{XSRF_COOKIE}={self.xsrf}"} if headers is None else headers
-        return put_file(f"{self.address}{urls.upload_url}", name, content, given)
 
     async def upload_address(self, name: str = "tile.png") -> FileURLs:
         """Where the server would take a file from this visitor."""
@@ -155,7 +146,9 @@ class Visitor:
 
     async def fetch(self, url: str) -> bytes:
         """A file of the server."""
-        return await asyncio.to_thread(_get, self.address + url)
+        answer = await asyncio.to_thread(requests.get, self.address + url, timeout=PATIENCE)
+        answer.raise_for_status()
+        return answer.content
 
     async def send(self, message: bytes) -> None:
         """Send the bytes of any message, well-formed or not."""
@@ -206,29 +199,10 @@ class Visitor:
 
 def xsrf_token(address: str) -> str:
     """The token the server gives to a new browser."""
-    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE) as answer:
-        cookies = answer.headers.get_all("Set-Cookie") or []
-    for cookie in cookies:
-        name, _, value = cookie.partition(";")[0].partition("=")
-        if name == XSRF_COOKIE:
-            return value.strip('"')
-    raise RuntimeError("the server gave no XSRF token")
+    return requests.get(f"{address}/_stcore/health", timeout=PATIENCE).cookies[XSRF_COOKIE].strip('"')
 
 
 def put_file(url: str, name: str, content: bytes, headers: Mapping[str, str]) -> int:
     """PUT one file as a browser's form does; the status of the answer."""
-    boundary = uuid.uuid4().hex
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
-    body = head.encode() + b"Content-Type: image/png\r\n\r\n" + content + f"\r\n--{boundary}--\r\n".encode()
-    kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-    request = urllib.request.Request(url, body, {**kind, **headers}, method="PUT")
-    try:
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-            return int(answer.status)
-    except HTTPError as error:
-        return error.code
-
-
-def _get(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-        return bytes(answer.read())
+    sent = {"file": (name, content, "image/png")}
+    return requests.put(url, files=sent, headers=headers, timeout=PATIENCE).status_code

@@ -17,7 +17,6 @@ from elimipl.data.phantoms import build_phantoms
 from elimipl.training.loop import fit
 from elimipl.trust import measure_trust
 from scripts.colon.recipes import METHODS, SMALL, config
-from scripts.progress import Bar
 
 LEARNED, MEASURED = 150, 60
 CROWD = Candidates("crowd", seed=0)
@@ -27,7 +26,7 @@ SETTINGS = {**SMALL, "mu": 0.1, "gamma": 1.0, "batch": 64, "weight_decay": 1e-3}
 def train(generator: str, folder: Path) -> None:
     """Both methods of one generator."""
     learned, others = (
-        CROWD.given_to(build_phantoms(generator, per_class=count, seed=seed, progress=Bar(f"{generator} {count}")))
+        CROWD.given_to(build_phantoms(generator, per_class=count, seed=seed))
         for count, seed in ((LEARNED, 1), (MEASURED, 2))
     )
     for method in METHODS:

@@ -34,9 +34,9 @@ from elimipl.cards.limits import derive_limits
 from elimipl.cards.trust import FirstMap
 from elimipl.data.candidates import Candidates
 from elimipl.labels import COLON
+from elimipl.model.network import build_network
 from elimipl.predictor import Predictor
 from elimipl.training.loop import Fitted
-from scripts.colon.acceptance import on_card
 from scripts.colon.bags import COLON_TASK, TISSUE7_TASK, Task
 from scripts.colon.learn import (
     Said,
@@ -51,14 +51,14 @@ from scripts.colon.learn import (
     teaching,
 )
 from scripts.colon.left_out import Study
-from scripts.colon.maps import MAPS, maps_of
 from scripts.colon.readings import Reader, Readings, read
 from scripts.colon.recipes import CLASSICAL, METHODS, recipe
 from scripts.colon.sources import DATA, taught
 
 QUALITIES = 60
 SCHEME = "the label of each source as a candidate set of the colon's classes, with the doubt of pathologists on top"
-FITTED_ON = "sources left out of encoder and model, and left-out folds of the others"
+MAPS = ("attention", "vote", "contribution", "attention of the answer")
+"""What `elimipl.explain.first_map` can show."""
 
 
 def train(study: Study, out: Path) -> None:
@@ -66,7 +66,6 @@ def train(study: Study, out: Path) -> None:
     task, data = study.task, study.data
     folds = study.own_folds()
     outputs = held_out([said for said, _ in folds.values()], "left-out folds of the train parts")
-    rule, nested = study.rules({source: rows for source, (_, rows) in folds.items()})
 
     reader, whole = study.reader(), study.recipe.whole
     known = teaching(reader, task, task.sources, data, whole.per_class, study.recipe.copies)
@@ -89,7 +88,7 @@ def train(study: Study, out: Path) -> None:
         measured=measure(outputs, accuracy, reported, shared_threshold=True),
         name=", ".join(task.sources),
         known=neighbours,
-        acceptance=on_card(rule, len(neighbours.meant), FITTED_ON, nested),
+        acceptance=study.rule({source: rows for source, (_, rows) in folds.items()}, len(neighbours.meant)),
     )
     shown = [
         p for s in task.sources for p in spread_out(taught(s, data), QUALITIES) if p.label not in ("BACK", "EMPTY")
@@ -133,12 +132,14 @@ def first_map(fitted: Fitted, reader: Reader, data: Path, per_class: int) -> Fir
     cells = left_out(reader, "ebhi6", data, None)
     on_train = {name: gland_auroc(choosing, maps_of(fitted, choosing, name)) for name in MAPS}
     best = max(on_train, key=lambda name: on_train[name])
+    network = build_network(fitted.config, fitted.network.dim, fitted.network.n_classes, None)
+    untrained = replace(fitted, network=network)
     dark = [darkness(p, grid) for p, grid in zip(cells.pictures, cells.grids, strict=True)]
     return FirstMap(
         name=best,
         auroc=round(gland_auroc(cells, maps_of(fitted, cells, best)), 4),
         darkness=round(gland_auroc(cells, dark), 4),
-        untrained=round(gland_auroc(cells, maps_of(untrained(fitted), cells, best)), 4),
+        untrained=round(gland_auroc(cells, maps_of(untrained, cells, best)), 4),
         n=len(cells),
         on="gland masks of ebhi6/val, pixel AUROC, mean over pictures",
         chosen_on="gland masks of ebhi6/train",
@@ -146,12 +147,24 @@ def first_map(fitted: Fitted, reader: Reader, data: Path, per_class: int) -> Fir
     )
 
 
-def untrained(fitted: Fitted) -> Fitted:
-    """The same network before it has learned anything."""
-    from elimipl.model.network import build_network
-
-    network = build_network(fitted.config, fitted.network.dim, fitted.network.n_classes, None)
-    return replace(fitted, network=network)
+def maps_of(fitted: Fitted, cells: Readings, name: str) -> list[np.ndarray]:
+    """One score for each cell of every picture."""
+    network, maps = fitted.network, []
+    for features in cells.features:
+        scaled = fitted.scaler.transform(features.astype(np.float32))
+        x = torch.from_numpy(scaled).to(network.embed.weight.dtype)
+        with torch.no_grad():
+            scores, votes = network.read(x, torch.zeros(len(x), dtype=torch.int64), 1)
+            attention = network.attention_logits(scores).softmax(0)
+            answer = int((attention @ votes).argmax())
+            found = {
+                "attention": attention,
+                "vote": votes.softmax(1)[:, answer],
+                "contribution": attention * votes[:, answer],
+                "attention of the answer": attention * votes.softmax(1)[:, answer],
+            }[name]
+        maps.append(np.asarray(found.numpy(), np.float64))
+    return maps
 
 
 def on_source(predictor: Predictor, task: Task, fitted: Fitted, known: KnownBags, said: Said) -> dict[str, object]:

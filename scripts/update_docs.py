@@ -64,8 +64,7 @@ def models_table() -> str:
     spaces: dict[str, list[Card]] = {}
     for card in list_models():
         spaces.setdefault(card.id.partition("-")[0], []).append(card)
-    order = [*(space for space in _SPACES if space in spaces), *sorted(spaces.keys() - set(_SPACES))]
-    return "\n\n".join(_of_space(space, spaces[space]) for space in order)
+    return "\n\n".join(_of_space(space, spaces[space]) for space in _SPACES)
 
 
 def _of_space(space: str, cards: list[Card]) -> str:

@@ -1,5 +1,6 @@
 """What several tests share: the repository root and, when it lies beside the project, the real data."""
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(BROWSER):
             item.add_marker(pytest.mark.flaky(reruns=2))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test that visits a server may be a coroutine."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    from scripts.simulated_visitor import visiting
+
+    given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    visiting(pyfuncitem.obj(**given))
+    return True
 
 
 @pytest.fixture(scope="session", autouse=True)

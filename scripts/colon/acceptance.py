@@ -7,7 +7,7 @@ source's label maps to. Classes that only the left-out source has can't be answe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -26,32 +26,23 @@ class Rows:
     right: np.ndarray  # (m,) bool
 
 
-@dataclass(frozen=True, eq=False)
-class Rule:
-    """A fitted rule before it is put on a card."""
-
-    shifts: np.ndarray
-    scales: np.ndarray
-    weights: np.ndarray
-    intercept: float
-    limit: float
-
-    def chances(self, signs: np.ndarray) -> np.ndarray:
-        """(m, 7) → (m,)."""
-        return np.asarray(1 / (1 + np.exp(-(((signs - self.shifts) / self.scales) @ self.weights + self.intercept))))
-
-    def kept(self, rows: Rows) -> Kept:
-        """What the rule does with some answers."""
-        trusted = self.chances(rows.signs) >= self.limit
-        return Kept(
-            n=len(rows.right),
-            right=round(float(rows.right.mean()), 4),
-            trusted=round(float(trusted.mean()), 4),
-            trusted_wrong=round(float((trusted & ~rows.right).mean()), 4),
-        )
+def kept(rule: Acceptance, rows: Rows) -> Kept:
+    """What the rule does with some answers."""
+    trusted = chances(rule, rows.signs) >= rule.limit
+    return Kept(
+        n=len(rows.right),
+        right=round(float(rows.right.mean()), 4),
+        trusted=round(float(trusted.mean()), 4),
+        trusted_wrong=round(float((trusted & ~rows.right).mean()), 4),
+    )
 
 
-def fit_rule(sets: Mapping[str, Rows]) -> Rule:
+def chances(rule: Acceptance, signs: np.ndarray) -> np.ndarray:
+    """(m, 7) → (m,)."""
+    return np.array([rule.chance(tuple(row)) for row in signs])
+
+
+def fit_rule(sets: Mapping[str, Rows]) -> Acceptance:
     """A logistic regression in which every set weighs the same, and the lowest limit that holds on each of them."""
     signs = np.concatenate([rows.signs for rows in sets.values()])
     right = np.concatenate([rows.right for rows in sets.values()])
@@ -60,9 +51,18 @@ def fit_rule(sets: Mapping[str, Rows]) -> Rule:
     found = LogisticRegression(C=1.0, max_iter=5000).fit(
         (signs - shifts) / scales, right, sample_weight=weight * len(right) / weight.sum()
     )
-    rule = Rule(shifts, scales, found.coef_[0], float(found.intercept_[0]), 0.0)
-    limit = max(_lowest(rule.chances(rows.signs), rows.right) for rows in sets.values())
-    return Rule(shifts, scales, rule.weights, rule.intercept, limit)
+    rule = Acceptance(
+        weights=tuple(found.coef_[0].tolist()),
+        shifts=tuple(shifts.tolist()),
+        scales=tuple(scales.tolist()),
+        intercept=float(found.intercept_[0]),
+        limit=0.0,
+        pictures=0,
+        fitted_on="sources left out of encoder and model, and left-out folds of the others",
+        left_out={},
+    )
+    limit = max(_lowest(chances(rule, rows.signs), rows.right) for rows in sets.values())
+    return replace(rule, limit=min(limit, 1.0))
 
 
 def _lowest(chances: np.ndarray, right: np.ndarray) -> float:
@@ -71,17 +71,3 @@ def _lowest(chances: np.ndarray, right: np.ndarray) -> float:
     wrong = np.cumsum(~right[order]) / len(right)
     too_many = np.flatnonzero(wrong > MOST_WRONG)
     return 0.0 if not len(too_many) else float(np.nextafter(chances[order[too_many[0]]], 2))
-
-
-def on_card(rule: Rule, known: int, fitted_on: str, left_out: Mapping[str, Kept]) -> Acceptance:
-    """The rule as a card holds it."""
-    return Acceptance(
-        weights=tuple(rule.weights.tolist()),
-        shifts=tuple(rule.shifts.tolist()),
-        scales=tuple(rule.scales.tolist()),
-        intercept=rule.intercept,
-        limit=min(rule.limit, 1.0),
-        pictures=known,
-        fitted_on=fitted_on,
-        left_out=dict(left_out),
-    )

@@ -7,17 +7,17 @@ nor the other left-out source (two out), and on folds of the sources that are le
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from bag_generators.generators.encoder import shipped_encoder
-from elimipl.cards.acceptance import Kept
-from scripts.colon.acceptance import Rows, Rule, fit_rule
+from elimipl.cards.acceptance import Acceptance
+from scripts.colon.acceptance import Rows, fit_rule, kept
 from scripts.colon.bags import Task
 from scripts.colon.learn import Said, ask, known_bags, learned, left_out, signs_of, spread_out, teaching
-from scripts.colon.readings import CellReader, GeneratorReader, Reader, encoder_from, read
+from scripts.colon.readings import Reader, cell_reader, encoder_from, read
 from scripts.colon.recipes import Recipe
 from scripts.colon.sources import ROOT, SOURCES, taught
 
@@ -53,12 +53,12 @@ class Study:
     def reader(self, without: tuple[str, ...] = (), fold: int | None = None) -> Reader:
         """What reads the pictures: for Deep with an encoder that has not seen some sources, and a fold of the rest."""
         if self.generator != "deep":
-            return GeneratorReader(self.generator, self.recipe.stain)
+            return Reader(self.generator, {"stain": self.recipe.stain})
         if fold is None:
-            return CellReader(shipped_encoder())
+            return cell_reader(shipped_encoder())
         named = "-".join(("no", *without)) if without else "cal"
         others = tuple(s for s in SOURCES if s not in without)
-        return CellReader(encoder_from(self.encoders / f"{named}.safetensors", others, self.data, fold))
+        return cell_reader(encoder_from(self.encoders / f"{named}.safetensors", others, self.data, fold))
 
     def without(self, *sources: str) -> dict[str, Rows]:
         """Answers of a model without some sources and a fold of the others: about these sources, and about that fold.
@@ -67,10 +67,10 @@ class Study:
         """
         gone = tuple(s for s in SOURCES if s in sources)
         own = tuple(s for s in self.task.sources if s not in gone)
-        kept = KEPT / f"{'-'.join((self.called, *gone))}.npz"
+        path = KEPT / f"{'-'.join((self.called, *gone))}.npz"
         names = [f"{s} left out" for s in gone] + [f"{s}, a fold" for s in own]
-        if kept.is_file():
-            with np.load(kept) as file:
+        if path.is_file():
+            with np.load(path) as file:
                 return {name: Rows(file[f"{name} signs"], file[f"{name} right"]) for name in names}
         mixture = self.recipe.abroad
         reader = self.reader(gone, FOLD)
@@ -85,7 +85,7 @@ class Study:
         }
         KEPT.mkdir(parents=True, exist_ok=True)
         parts = {f"{n} {part}": getattr(rows, part) for n, rows in found.items() for part in ("signs", "right")}
-        np.savez(kept, **parts)
+        np.savez(path, **parts)
         told = ", ".join(f"{name} {rows.right.mean():.3f} of {len(rows.right)}" for name, rows in found.items())
         print(f"{self.called} without {', '.join(gone)}: right {told}", flush=True)
         return found
@@ -103,19 +103,19 @@ class Study:
             found[source] = said, Rows(signs_of(fitted, bags, asked), said.right)
         return found
 
-    def rules(self, own: dict[str, Rows]) -> tuple[Rule, dict[str, Kept]]:
-        """The rule that ships, and what a rule fitted without a source does on it, by source.
+    def rule(self, own: dict[str, Rows], known: int) -> Acceptance:
+        """The rule that ships, with what a rule fitted without a source does on it, by source.
 
-        The second takes six more models, and is measured for ELIMIPL alone.
+        That takes six more models, and is measured for ELIMIPL alone. `known` counts the known bags.
         """
         singles = {s: self.without(s) for s in self.strangers}
         rule = fit_rule(
             {f"{s} left out": rows[f"{s} left out"] for s, rows in singles.items()}
             | {f"{s}, a fold": rows for s, rows in own.items()}
         )
-        nested: dict[str, Kept] = {}
+        nested = {}
         for source, rows in singles.items() if self.method == "elimipl" else ():
             sets = {n: r for n, r in rows.items() if n.endswith("a fold")}
             sets |= {f"{s} left out": self.without(source, s)[f"{s} left out"] for s in self.strangers if s != source}
-            nested[source] = fit_rule(sets).kept(rows[f"{source} left out"])
-        return rule, nested
+            nested[source] = kept(fit_rule(sets), rows[f"{source} left out"])
+        return replace(rule, pictures=known, left_out=nested)

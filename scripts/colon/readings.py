@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import cv2
 import numpy as np
@@ -25,67 +25,35 @@ PER_CLASS = 16  # pictures that the projection of an encoder which does not ship
 KEPT = ROOT / "runs" / "readings"
 
 
-class Reader(Protocol):
-    """What makes instances of a picture."""
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """What makes instances of a picture: a generator, Deep with any encoder."""
 
     generator: str
     params: Mapping[str, Any]
-
-    @property
-    def fingerprint(self) -> str:
-        """What tells readers apart whose generator has the same name."""
-        ...
-
-    def __call__(self, pixels: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
-        """(h, w, 3) uint8 → instances (n, d) and their rows and columns; (n, 1) where they form no grid."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class CellReader:
-    """Deep, with any encoder."""
-
-    encoder: Encoder
-    generator: str = "deep"
-
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """As on a card."""
-        return {"stain": "none", "cell": CELL}
+    """As on a card."""
+    encoder: Encoder | None = None
 
     @cached_property
     def fingerprint(self) -> str:
-        """Weights and projections, by what they make of noise."""
+        """What tells readers apart whose generator has the same name: what an encoder makes of noise."""
+        if self.encoder is None:
+            return f"{self.generator} {self.params['stain']}"
         pixels = np.random.default_rng(0).integers(0, 256, (70, 70, 3)).astype(np.uint8)
         return hashlib.sha256(self.encoder.cells(pixels, (5, 5)).round(3).tobytes()).hexdigest()
 
     def __call__(self, pixels: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
-        """One row for each cell, row by row."""
+        """(h, w, 3) uint8 → instances (n, d) and their rows and columns; (n, 1) where they form no grid."""
+        if self.encoder is None:
+            features = generate(self.generator, TissueImage.from_array(pixels), **self.params).features
+            return features, (len(features), 1)
         grid = grid_of(*pixels.shape[:2])
         return self.encoder.cells(pixels, grid), grid
 
 
-@dataclass(frozen=True)
-class GeneratorReader:
-    """Row, SBN, KMeansSeg or SIFT."""
-
-    generator: str
-    stain: str
-
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """As on a card."""
-        return {"stain": self.stain}
-
-    @property
-    def fingerprint(self) -> str:
-        """Its name and parameters say all."""
-        return f"{self.generator} {self.stain}"
-
-    def __call__(self, pixels: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
-        """The bag's own instances."""
-        features = generate(self.generator, TissueImage.from_array(pixels), stain=self.stain).features
-        return features, (len(features), 1)
+def cell_reader(encoder: Encoder) -> Reader:
+    """Deep, with any encoder."""
+    return Reader("deep", {"stain": "none", "cell": CELL}, encoder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,23 +76,17 @@ class Readings:
     @cached_property
     def meant(self) -> np.ndarray:
         """(m, 12) bool: the classes of the colon that the source's label may mean."""
-        return np.stack([meaning(p) for p in self.pictures])
+        named = [SOURCES[p.source][p.label] for p in self.pictures]
+        return np.array([[name in one for name in COLON.names] for one in named])
 
     def glands(self) -> list[np.ndarray]:
         """Share of each cell that the mask calls gland, (n,) each."""
-        return [gland_share(p, grid) for p, grid in zip(self.pictures, self.grids, strict=True)]
-
-
-def meaning(picture: Picture) -> np.ndarray:
-    """(12,) bool: what the label of a picture's source may mean."""
-    named = SOURCES[picture.source][picture.label]
-    return np.array([name in named for name in COLON.names])
-
-
-def gland_share(picture: Picture, grid: tuple[int, int]) -> np.ndarray:
-    """What share of every cell is gland by the mask, (rows · columns,)."""
-    mask = cv2.imread(str(picture.mask), cv2.IMREAD_GRAYSCALE)
-    return cv2.resize((mask > 127).astype(np.float32), grid[::-1], interpolation=cv2.INTER_AREA).ravel()
+        found = []
+        for picture, grid in zip(self.pictures, self.grids, strict=True):
+            mask = cv2.imread(str(picture.mask), cv2.IMREAD_GRAYSCALE)
+            share = cv2.resize((mask > 127).astype(np.float32), grid[::-1], interpolation=cv2.INTER_AREA)
+            found.append(share.ravel())
+        return found
 
 
 def read(reader: Reader, pictures: Sequence[Picture], copies: int = 0) -> Readings:

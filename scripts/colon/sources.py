@@ -16,8 +16,11 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from PIL import Image
+from sklearn.cluster import KMeans
 
-from scripts.colon.pseudo_slides import pseudo_slides, stain_statistics
+from bag_generators import load
+from bag_generators.tissue.stain import DENSITY
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -26,6 +29,9 @@ KATHER8_HELD_BACK = ("s03", "s08")
 SOURCES = ("tissue7", "kather8", "lesion5", "ebhi6")
 """Those that give bags; PathMNIST, which shows tissue7's slides at 28 px, teaches the encoder only."""
 FOLDS = 3
+SLIDES_PER_CLASS = 6
+"""lesion5's tiles carry no slide numbers, and a random split puts neighbours of one slide on both sides. Tiles of one
+class with the same stain are taken for one slide: k-means on the stain's statistics, class by class."""
 
 
 @dataclass(frozen=True)
@@ -113,15 +119,48 @@ def _lesion5(data: Path) -> list[Picture]:
 @lru_cache(maxsize=2)
 def _lesion5_slides(paths: tuple[Path, ...]) -> tuple[int, ...]:
     kept = ROOT / "runs" / "lesion5_stains.npy"
-    if kept.is_file() and len(statistics := np.load(kept)) == len(paths):
-        pass
-    else:
+    if not kept.is_file() or len(statistics := np.load(kept)) != len(paths):
         statistics = np.array([stain_statistics(path) for path in paths])
         kept.parent.mkdir(exist_ok=True)
         np.save(kept, statistics)
     names = sorted({path.parent.name for path in paths})
     labels = np.array([names.index(path.parent.name) for path in paths])
     return tuple(int(number) for number in pseudo_slides(statistics, labels))
+
+
+def stain_statistics(path: Path) -> np.ndarray:
+    """What a slide gives all its tiles, (14,): hues of its tissue, colour of its glass, density and grain."""
+    pixels = load(path).pixels
+    density = cv2.LUT(pixels, DENSITY)[::2, ::2].reshape(-1, 3)
+    tissue = density[density.mean(axis=1) > 0.15]  # glass is paler
+    if len(tissue) < 200:
+        tissue = density
+    strength = np.linalg.norm(tissue, axis=1, keepdims=True)
+    hue = tissue / np.maximum(strength, 1e-6)
+    red, blue = hue[:, 0] - hue[:, 1], hue[:, 2] - hue[:, 1]
+    quantiles = (10, 50, 90)
+    grain = np.log(cv2.Laplacian(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), cv2.CV_32F).std() + 1)
+    return np.concatenate(
+        [
+            np.percentile(red, quantiles),
+            np.percentile(blue, quantiles),
+            np.percentile(pixels.reshape(-1, 3), 99.5, axis=0) / 255,
+            np.percentile(strength, (25, 50, 75, 95)),
+            [grain],
+        ]
+    )
+
+
+def pseudo_slides(statistics: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The fold of each tile, (m,): fold h holds the h-th largest pseudo-slide of every class."""
+    standard = (statistics - statistics.mean(axis=0)) / statistics.std(axis=0)
+    folds = np.zeros(len(labels), dtype=int)
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        slide = KMeans(SLIDES_PER_CLASS, n_init=5, random_state=0).fit_predict(np.clip(standard[members], -2.5, 2.5))
+        by_size = np.argsort(-np.bincount(slide, minlength=SLIDES_PER_CLASS), kind="stable")
+        folds[members] = np.argsort(by_size)[slide]
+    return folds
 
 
 def _ebhi6(data: Path) -> list[Picture]:
@@ -144,8 +183,6 @@ def pathmnist(data: Path = DATA) -> tuple[np.ndarray, np.ndarray]:
 
 def held_back_at_28(data: Path = DATA) -> set[bytes]:
     """tissue7's held-back tiles as PathMNIST would show them."""
-    from PIL import Image
-
     return {
         np.asarray(Image.fromarray(p.pixels()).resize((28, 28), Image.Resampling.BILINEAR)).tobytes()
         for p in pictures("tissue7", data)

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from scripts.running_app import free_port, running_app
-from scripts.simulated_visitor import Visitor, visiting
+from scripts.simulated_visitor import Visitor
 from tests.ui.classroom.a_class import TEACHER, opened
 from ui.classroom.store.classes import ClassStore
 from ui.classroom.store.database import VARIABLE
@@ -21,33 +21,29 @@ class Phone(Visitor):
 
     async def answer(self, session: int, picture: int, top: int) -> None:
         """Look at the page, choose a label and send it."""
-        await self.run(self._query)
-        pills = f"class_top_{session}_{picture}"
-        self._set(pills).string_array_value.data.append(self.elements[pills].options[top].content)
-        self._set(f"class-send-{picture}").trigger_value = True
-        await self.run(self._query)
+        async with self:
+            await self.run(self._query)
+            pills = f"class_top_{session}_{picture}"
+            self._set(pills).string_array_value.data.append(self.elements[pills].options[top].content)
+            self._set(f"class-send-{picture}").trigger_value = True
+            await self.run(self._query)
 
 
 async def answered(phones: list[Phone], session: int, picture: int) -> None:
     """All of them answer at once."""
-
-    async def one(number: int, phone: Phone) -> None:
-        async with phone:
-            await phone.answer(session, picture, number % 7)
-
-    await asyncio.gather(*(one(number, phone) for number, phone in enumerate(phones)))
+    await asyncio.gather(*(phone.answer(session, picture, number % 7) for number, phone in enumerate(phones)))
 
 
-def test_forty_phones_vote_though_the_server_is_killed_in_between(tmp_path: Path):
+async def test_forty_phones_vote_though_the_server_is_killed_in_between(tmp_path: Path):
     path, port = tmp_path / "classes.sqlite3", free_port()
     store, session, _ = opened(path, pictures=2)
     store.close()
     with running_app(port=port, environment={VARIABLE: str(path)}) as (address, server):
         phones = [Phone(address, session.link_key) for _ in range(STUDENTS)]
-        visiting(answered(phones, session.id, 1))
+        await answered(phones, session.id, 1)
         server.kill()
     with running_app(port=port, environment={VARIABLE: str(path)}):
-        visiting(answered(phones[:AGAIN], session.id, 2))  # who comes back goes on with the second picture
+        await answered(phones[:AGAIN], session.id, 2)  # who comes back goes on with the second picture
     ballots = ClassStore(path).votes(session.id, TEACHER)
     tops = {picture: sorted(one.top for one in ballots if one.picture == picture) for picture in (1, 2)}
     assert tops == {1: sorted(n % 7 for n in range(STUDENTS)), 2: sorted(n % 7 for n in range(AGAIN))}

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.bench_load import tile_png
 from scripts.running_app import free_port
-from scripts.simulated_visitor import Visitor, visiting
+from scripts.simulated_visitor import Visitor
 from tests.support.waiting import PATIENCE, wait_until
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
@@ -80,14 +80,11 @@ def status(address: str, path: str, method: str = "GET", **headers: str) -> int:
     return connection.getresponse().status
 
 
-def test_a_visit_an_upload_and_what_stays_outside(proxy):
-    async def visit() -> bytes:
-        async with Visitor(proxy) as visitor:
-            await visitor.run()
-            await visitor.upload("upload", "tile.png", tile_png(21))
-            return await visitor.download("download-json")
-
-    assert b'"generator"' in visiting(visit())
+async def test_a_visit_an_upload_and_what_stays_outside(proxy):
+    async with Visitor(proxy) as visitor:
+        await visitor.run()
+        await visitor.upload("upload", "tile.png", tile_png(21))
+        assert b'"generator"' in await visitor.download("download-json")
     assert status(proxy, "/_stcore/health") == 200
     assert status(proxy, "/_stcore/metrics") == status(proxy, "/_stcore/script-health-check") == 404
     too_much = {"Content-Length": str(52 * 2**20)}

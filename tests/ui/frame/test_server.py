@@ -20,7 +20,7 @@ from streamlit.web.server.starlette.starlette_static_routes import create_stream
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from bag_generators import InputError
-from tests.support.waiting import awaited
+from scripts.simulated_visitor import visiting
 from ui.frame import server
 from ui.frame.server import MIDDLEWARE, prepare_server, starting
 from ui.frame.style import STYLE
@@ -52,7 +52,7 @@ def answer(path: str, middleware=MIDDLEWARE, **headers: str) -> tuple[int, dict[
     async def send(message):
         got.append(message)
 
-    awaited(app(scope, receive, send))
+    visiting(app(scope, receive, send))
     told = {name.decode(): value.decode() for name, value in got[0]["headers"]}
     return got[0]["status"], told, b"".join(message.get("body", b"") for message in got[1:]).decode()
 
@@ -92,7 +92,7 @@ def started(then=lambda: None) -> None:
         async with starting(None):
             then()
 
-    awaited(start())
+    visiting(start())
 
 
 def test_guards_stand_before_anybody_comes(restored):

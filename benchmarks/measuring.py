@@ -1,12 +1,43 @@
-"""The most memory that a process and its children take at any one time."""
+"""What benchmarks share: seconds, the most memory that a family of processes takes, and the file of results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+DATA = ROOT.parent / "shared" / "data"
+MACHINE = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+
+
+def earlier(name: str) -> dict[str, Any]:
+    """What an earlier run wrote, or nothing."""
+    path = RESULTS / f"{name}.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+
+
+def write(name: str, report: Mapping[str, Any]) -> None:
+    """Write the file of results."""
+    text = json.dumps(report, indent=2, ensure_ascii=False)
+    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    print(f"written to benchmarks/results/{name}.json")
+
+
+def seconds_of(action: Callable[[], object]) -> float:
+    """How long it takes."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
 
 
 class Peak:
