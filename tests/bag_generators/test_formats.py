@@ -13,7 +13,7 @@ from elimipl.commands import main
 from elimipl.data.tiles import find_tiles
 
 ROOT = Path(__file__).resolve().parents[2]
-SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+SECURITY = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("SECURITY.md", "docs/security.md"))
 NUMBERS_IN_WORDS = {4: "four", 5: "five", 6: "six", 7: "seven"}
 GIF = PictureFormat("GIF", (".gif",), "image/gif", "GifImagePlugin.GifImageFile", (((0, b"GIF8"),),))
 
