@@ -2,25 +2,32 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-# The name of the second stamp changes with what pyproject.toml says about the package, not with the settings of tools.
+PIP := $(PY) -m pip install --disable-pip-version-check --requirement
+# The locks pin everything with its sum: what the app runs on, and that with what tests need. `make locks` makes them
+# from the two .txt files, which pin what we ask for ourselves; with LOCK=requirements.txt pip chooses the rest.
+LOCK ?= requirements.lock
+DEV_LOCK ?= requirements-dev.lock
 PINNED := $(VENV)/.pinned
+# The name of this stamp changes with what pyproject.toml says about the package, not with the settings of tools.
 INSTALLED := $(VENV)/.installed-$(firstword $(shell sed '/^\[tool\.ruff\]/,$$d' pyproject.toml | cksum))
 WORKERS ?= 2
 
-.PHONY: app test lint hooks audit fuzz bench reproduce crc100k models clean
+.PHONY: app test lint hooks locks audit fuzz bench reproduce crc100k models clean
 
-$(PINNED): requirements.txt
+$(PINNED): $(LOCK)
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --disable-pip-version-check --requirement requirements.txt
+	$(PIP) $(LOCK)
 	touch $@
 
-$(INSTALLED): $(PINNED)
+$(INSTALLED): $(DEV_LOCK) $(LOCK)
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) $(DEV_LOCK)
 	$(PY) -m pip install --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	rm -f $(VENV)/.installed*
-	touch $@
+	touch $(PINNED) $@
 
-app: $(INSTALLED)
-	$(PY) -m streamlit run app.py
+app: $(PINNED)
+	PYTHONPATH=$(CURDIR) $(PY) -m streamlit run app.py
 
 # Browser tests need a Chromium. Without one the other tests still run, and the summary says what did not;
 # with CI=true its absence fails the tests.
@@ -36,6 +43,12 @@ lint: $(INSTALLED)
 # From then on git checks every commit as `make lint` does; nothing is downloaded.
 hooks: $(INSTALLED)
 	$(PY) -m pre_commit install
+
+UV := $(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
+locks: $(INSTALLED)
+	$(PY) -m pip install --quiet --disable-pip-version-check uv==0.13.8
+	$(UV) requirements.txt --output-file requirements.lock
+	$(UV) requirements-dev.txt --constraint requirements.lock --output-file requirements-dev.lock
 
 # Needs the internet; without it one sentence says so.
 audit: $(INSTALLED)

@@ -31,9 +31,16 @@ def declared(lines) -> dict[str, Requirement]:
 CORE, APP, DEV, CLUSTER = (
     declared(lines) for lines in (PROJECT["dependencies"], EXTRAS["app"], EXTRAS["dev"], EXTRAS["cluster"])
 )
-PINS = declared(
-    line for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines() if not line.startswith("#")
-)
+
+
+def lines_of(name: str) -> list[str]:
+    """Requirements of a file; in a lock a line that ends with a backslash goes on with sums."""
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return [line.removesuffix(" \\") for line in lines if line[:1].isalnum()]
+
+
+APP_PINS, DEV_PINS = declared(lines_of("requirements.txt")), declared(lines_of("requirements-dev.txt"))
+PINS = APP_PINS | DEV_PINS
 
 
 def imported(*folders: str) -> dict[str, set[str]]:
@@ -84,7 +91,19 @@ def test_every_pinned_version_is_in_its_range():
 
 
 def test_every_pin_is_declared():
-    assert PINS.keys() - (CORE | APP | DEV | CLUSTER).keys() == set()
+    assert APP_PINS.keys() == (CORE | APP).keys()
+    assert DEV_PINS.keys() == (DEV | CLUSTER).keys()
+
+
+def test_the_locks_have_every_pin_with_a_sum_and_name_no_place():
+    for name, pins in (("requirements.lock", APP_PINS), ("requirements-dev.lock", PINS)):
+        locked = declared(lines_of(name))
+        assert pins.items() <= {key: Requirement(f"{one.name}{one.specifier}") for key, one in locked.items()}.items()
+        text = (ROOT / name).read_text(encoding="utf-8")
+        blocks = [block for block in re.split(r"\n(?=\w)", text) if block]
+        assert len(blocks) == len(lines_of(name))
+        assert all("--hash=sha256:" in block for block in blocks)
+        assert not re.search(r"://|--index|--find-links", text)
 
 
 def test_the_doctor_knows_what_is_needed_for_what(monkeypatch, tmp_path):
