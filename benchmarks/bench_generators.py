@@ -1,8 +1,7 @@
 """How fast the generators are, against the libraries' own way in the same run: `python benchmarks/bench_generators.py`.
 
 One thread, 224×224 tiles, ours and the reference taking turns on every tile, medians; Deep also on 1,000 px. Then
-`generate_many` on two processes against one, and the memory that 7,000 bags take. Prints a table, writes
-`results/generators.json`.
+`generate_many` on two processes against one, and the memory that 7,000 bags take.
 """
 
 from __future__ import annotations
@@ -122,7 +121,6 @@ def main() -> None:
             rows.append(compare(*COMPARISONS[-1], large_pictures(images), f"deep, {LARGE:,} px"))
             rows.append(compare_processes(list(islice(cycle(files), args.files))))
         peak = peak_memory(files)
-    print_table(rows, peak, source, len(images))
     versions = {module.__name__: module.__version__ for module in (np, cv2, pywt, sklearn, torch)}
     report = {
         "tiles": f"{len(images)} tiles of 224×224 px, {source}",
@@ -194,17 +192,6 @@ def peak_memory(files: list[Path]) -> float:
     return int(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout) / 1024
 
 
-def print_table(rows: list[dict[str, Any]], peak: float, source: str, n_tiles: int) -> None:
-    print(f"{n_tiles} tiles: {source}. One thread, median of a tile.\n")
-    print(f"{'':<40}{'ours':>11}  {'reference':<38}{'its time':>11}{'times as fast':>15}{'at least':>10}")
-    for row in rows:
-        print(
-            f"{row['name']:<40}{_time(row['seconds']):>11}  {row['reference']:<38}{_time(row['reference_seconds']):>11}"
-            f"{row['times_as_fast']:>15.2f}{row['target']:>10}{'' if row['met'] else '  MISSED'}"
-        )
-    print(f"\n{MEMORY_FILES:,} SIFT bags kept in memory: peak {peak:.0f} MB (limit 1,000 MB)")
-
-
 def _row(name: str, reference: str, seconds: float, reference_seconds: float, target: float) -> dict[str, Any]:
     ratio = reference_seconds / seconds
     fast_enough = seconds <= MOST_SECONDS.get(name, np.inf)
@@ -217,10 +204,6 @@ def _row(name: str, reference: str, seconds: float, reference_seconds: float, ta
         "target": round(target, 2),
         "met": bool(ratio >= target and fast_enough),
     }
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{1e3 * seconds:.2f} ms"
 
 
 if __name__ == "__main__":

@@ -29,10 +29,8 @@ def main() -> None:
         pairs = [(seconds(load, data), seconds(read_upload, data)) for _ in range(runs)]
         here, there = (1000 * median(column) for column in zip(*pairs, strict=True))
         rows[name] = {"load_ms": here, "read_upload_ms": there, "extra_ms": there - here}
-        print(f"{name:<24}{here:>9.1f} ms here{there:>9.1f} ms in the process, {there - here:.1f} ms more")
     waits = {row.name: seconds(read_upload, row.make()) for row in INPUTS}
     dearest = max(waits, key=waits.__getitem__)
-    print(f"any of {len(waits)} bad inputs: at most {waits[dearest]:.2f} s ({dearest})")
     report = {
         "pictures": rows,
         "allowed_extra_ms_of_a_tile": MOST_EXTRA_MS,

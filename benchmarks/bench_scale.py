@@ -212,8 +212,6 @@ def main() -> None:
                 )
         if args.training:
             kept["training"] = measure_training(args.training, scratch)
-    for one in growth(rows):
-        print(*one.values())
     tiles = "real" if REAL.is_dir() else "drawn"
     kept |= {"machine": MACHINE, "generator": args.generator, "tiles": tiles, "rows": rows, "growth": growth(rows)}
     write("scale", kept)

@@ -19,7 +19,6 @@ from benchmarks.measuring import write
 from scripts.chromium import open_browser
 from scripts.running_app import running_app
 
-ALLOWED = 50.0  # ms
 SLOW = 300_000  # ms
 STEPS = 24  # turns of the wheel from the whole slide to its own pixels
 COUNT = """() => {
@@ -83,12 +82,8 @@ def main() -> None:
         "worst_ms_of_each_round": worst,
         "first_round_worst_ms": worst[0],
         "worst_ms": max(worst),
-        "allowed_ms": ALLOWED,
+        "allowed_ms": 50.0,
     }
-    print(f"reference: longest frame of an empty page {result['reference_worst_ms']:.1f} ms")
-    print(f"{result['frames']} frames while zooming, median {result['median_ms']:.1f} ms")
-    print(f"longest frame: {result['worst_ms']:.1f} ms (allowed: {ALLOWED:.0f} ms); by round: ", end="")
-    print(", ".join(f"{value:.1f}" for value in worst))
     write("slide_viewer", result)
 
 

@@ -27,10 +27,10 @@ def earlier(name: str) -> dict[str, Any]:
 
 
 def write(name: str, report: Mapping[str, Any]) -> None:
-    """Write the file of results."""
+    """Print what was measured and write the file of results."""
     text = json.dumps(report, indent=2, ensure_ascii=False)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-    print(f"written to benchmarks/results/{name}.json")
+    print(f"{text}\nwritten to benchmarks/results/{name}.json")
 
 
 def seconds_of(action: Callable[[], object]) -> float:

@@ -35,8 +35,7 @@ COPIES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 PARAMS: Mapping[str, dict[str, int]] = {"deep": {"cell": 56}}
 """Larger cells than the models that ship read, so that a set stays below 3 MB."""
-MOST_COPIES = {"deep": 2}
-"""For the same reason; of the others all."""
+PER_CLASS = 30  # phantoms
 SOURCE = (
     "Features of tiles of CRC-VAL-HE-7K and NCT-CRC-HE-100K (Kather, Halama and Marx 2018, Zenodo record 1214456), "
     "computed by this project"
@@ -73,7 +72,7 @@ def tile_bags(folder: Path, generator: str) -> BagDataset:
 
 def copies_of(generator: str) -> Mapping[str, Callable[[np.ndarray], np.ndarray]]:
     """The copies of every tile in the set of a generator."""
-    return dict(list(COPIES.items())[: MOST_COPIES.get(generator, len(COPIES))])
+    return dict(list(COPIES.items())[:2]) if generator == "deep" else COPIES
 
 
 def published_names(folder: Path) -> dict[str, str]:
@@ -105,13 +104,13 @@ def write(folder: Path, name: str, title: str, dataset: BagDataset, copies: int,
     )
 
 
-def make(folder: Path, generators: Sequence[str], tiles: Path | None, per_class: int, seed: int) -> None:
+def make(folder: Path, generators: Sequence[str], tiles: Path | None) -> None:
     """Write the sets of these generators and bags.json into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     entries = dict(bag_sets(folder)) if (folder / "bags.json").exists() else {}
     for generator in generators:
         name = f"phantoms-{generator}"
-        phantoms = build_phantoms(generator, per_class=per_class, seed=seed, **PARAMS.get(generator, {}))
+        phantoms = build_phantoms(generator, per_class=PER_CLASS, **PARAMS.get(generator, {}))
         entries[name] = write(folder, name, "Phantoms", phantoms, 1, ())
         if tiles is not None:
             name, bags, copies = f"tissue7-{generator}", tile_bags(tiles, generator), len(copies_of(generator))
@@ -121,11 +120,11 @@ def make(folder: Path, generators: Sequence[str], tiles: Path | None, per_class:
     (folder / "bags.json").write_text(text + "\n", encoding="utf-8")
 
 
-def write_qualities(folder: Path, tiles: Path | None, per_class: int, seed: int) -> None:
+def write_qualities(folder: Path, tiles: Path | None) -> None:
     """Write the pixel measures of all source pictures, from which limits of the scope checks are derived."""
     path = folder / QUALITIES_FILE
     kept = json.loads(path.read_text(encoding="utf-8"))["pictures"] if path.exists() else {}
-    measured = {name: phantom_quality(name) for name in phantom_names(per_class, seed)}
+    measured = {name: phantom_quality(name) for name in phantom_names(PER_CLASS, 0)}
     if tiles is not None:
         published = published_names(tiles)
         for tile in find_tiles(tiles / "train", TISSUE7)[0]:
@@ -141,9 +140,7 @@ if __name__ == "__main__":
     parser.add_argument("folder", nargs="?", type=Path, default=BAGS_FOLDER)
     parser.add_argument("--generators", nargs="+", choices=list(GENERATORS), default=list(GENERATORS))
     parser.add_argument("--tiles", type=Path, help="folder with train/<CLASS>/ and SOURCES.csv")
-    parser.add_argument("--per-class", type=int, default=30, help="phantoms of each class (default 30)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the phantoms")
     arguments = parser.parse_args()
-    make(arguments.folder, arguments.generators, arguments.tiles, arguments.per_class, arguments.seed)
-    write_qualities(arguments.folder, arguments.tiles, arguments.per_class, arguments.seed)
+    make(arguments.folder, arguments.generators, arguments.tiles)
+    write_qualities(arguments.folder, arguments.tiles)
     print(f"Bag sets are in {arguments.folder}")

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
-from scripts.chromium import LAUNCH_ARGUMENTS, find_chromium
+from scripts.chromium import find_chromium, open_browser
 from scripts.running_app import running_app
 
 _HOVERING_TOO_LATE = "(reading '_hoverlayer')"
@@ -18,15 +18,11 @@ NO_BROWSER = "no Chromium was found: install one (Debian: apt-get install chromi
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One Chromium for all tests of a worker. Without one: skipped on a person's machine, failed in CI."""
-    chromium = find_chromium()
-    if chromium is None:
-        if os.environ.get("CI"):
-            pytest.fail(f"the browser tests did not run: {NO_BROWSER}")
-        pytest.skip(f"the browser tests did not run: {NO_BROWSER}")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_ARGUMENTS))
+    if find_chromium() is None:
+        give_up = pytest.fail if os.environ.get("CI") else pytest.skip
+        give_up(f"the browser tests did not run: {NO_BROWSER}")
+    with open_browser() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ from bag_generators.tissue import phantom
 
 pytestmark = pytest.mark.browser
 ARTEFACTS = Path(__file__).resolve().parents[2] / "artefacts"
-PHANTOM_LINK = "/?sample=Tumour+%28phantom%29&generator=SIFT&labels=7+tissues&method=DEMIPL&map=Leave-one-out"
 
 
 @pytest.fixture
@@ -83,12 +82,14 @@ def shown_once(browser: Browser, app_address: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "screens"), [(1440, 900, 1), (1280, 720, 1), (900, 900, 2), (390, 844, 2)], ids=str
+    ("width", "height", "screens", "theme"),
+    [(1440, 900, 1, "light"), (1280, 720, 1, "dark"), (900, 900, 2, "light"), (390, 844, 2, "dark")],
+    ids=str,
 )
 def test_picture_answer_and_bars_stand_on_the_first_screens(
-    browser: Browser, shown_once: str, width: int, height: int, screens: int
+    browser: Browser, shown_once: str, width: int, height: int, screens: int, theme: str
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height})
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
     page = context.new_page()
     page.add_init_script(KEEP_SHIFTS)
     page.goto(shown_once)
@@ -109,8 +110,10 @@ def test_picture_answer_and_bars_stand_on_the_first_screens(
     else:
         assert boxes["overlay"]["y"] < boxes["class-bars"]["y"]
     ARTEFACTS.mkdir(exist_ok=True)
-    page.screenshot(path=ARTEFACTS / f"explore-{width}x{height}.png")
+    target = ARTEFACTS / f"explore-{width}x{height}.png"
+    page.screenshot(path=target)
     context.close()
+    assert (cv2.imread(str(target), cv2.IMREAD_GRAYSCALE).mean() < 110) == (theme == "dark")
 
 
 def test_upload_look_remove_and_no_leak(page: Page, app_address: str, tile: Path, tmp_path: Path) -> None:
@@ -174,8 +177,8 @@ def test_a_field_that_was_moved_is_whole_again_and_a_key_hides_the_map(page: Pag
     assert chart(page, "overlay").evaluate("plot => plot.data.every(trace => trace.type != 'heatmap')")
 
 
-def test_every_control_of_the_map_is_reached_by_tab(page: Page, app_address: str) -> None:
-    page.goto(app_address)
+def test_every_control_of_the_map_and_a_patch_are_reached_by_keyboard(page: Page, app_address: str) -> None:
+    page.goto(app_address + "/?generator=Row")
     chart(page, "overlay")
     settled(page)
     for group in (".st-key-map-kinds", ".st-key-map-tools", ".st-key-hide", ".st-key-field"):
@@ -184,60 +187,10 @@ def test_every_control_of_the_map_is_reached_by_tab(page: Page, app_address: str
             ".length"
         )
         assert stops > 0, group
-    page.get_by_role("button", name="Settings").first.press("Enter")
-    expect(page.get_by_text("Opacity")).to_be_visible(timeout=60_000)
-
-
-def test_link_restores_everything_on_a_first_visit(page: Page, app_address: str) -> None:
-    page.goto(app_address + PHANTOM_LINK)
-    title = chart(page, "overlay").evaluate("plot => plot.data[0].colorbar.title.text")
-    assert "lost without the patch" in title
-    expect(page.locator(".st-key-detail").get_by_text("rank 1 of 25")).to_be_visible()
-    expect(page.get_by_text("With the sample").first).to_be_visible()
-    assert "method=demipl" in page.url.lower()
-
-
-def test_keyboard_reaches_a_patch(page: Page, app_address: str) -> None:
-    page.goto(app_address + "/?sample=Tumour+%28phantom%29&generator=Row")
-    chart(page, "overlay")
-    settled(page)
     table = page.locator(".st-key-table").first
     table.scroll_into_view_if_needed()
     table.click(position={"x": 20, "y": 110}, force=True)
     settled(page)
     expect(page.locator(".st-key-detail").get_by_text("Patch 2", exact=True)).to_be_visible(timeout=60_000)
-
-
-def test_nonsense_in_the_address_gives_the_defaults(page: Page, app_address: str) -> None:
-    page.goto(app_address + "/?threshold=abc&generator=%00&sample=..%2F..%2Fetc&opacity=17")
-    chart(page, "overlay")
-    expect(page.get_by_test_id("stException")).to_have_count(0)
-
-
-def test_broken_upload_gets_a_sentence_and_the_page_stays_usable(page: Page, app_address: str, tmp_path: Path) -> None:
-    broken = tmp_path / "broken.png"
-    broken.write_bytes(b"this is not a picture")
-    page.goto(app_address)
-    chart(page, "overlay")
-    page.locator("input[type=file]").set_input_files(broken)
-    expect(page.get_by_test_id("stAlert").filter(has_text="not an image")).to_be_visible(timeout=60_000)
-    expect(page.get_by_text("Traceback")).to_have_count(0)
-    page.get_by_test_id("stFileChipDeleteBtn").get_by_role("button").click()
-    chart(page, "overlay")
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pictures_of_both_themes_are_kept(browser: Browser, app_address: str, theme: str) -> None:
-    ARTEFACTS.mkdir(exist_ok=True)
-    context = browser.new_context(viewport={"width": 1400, "height": 1300}, color_scheme=theme)
-    page = context.new_page()
-    page.goto(app_address + "/?sample=Tumour+%28phantom%29")
-    chart(page, "overlay")
-    chart(page, "class-bars")
-    settled(page)
-    page.wait_for_timeout(800)
-    target = ARTEFACTS / f"explore-{theme}.png"
-    page.screenshot(path=target)
-    context.close()
-    brightness = cv2.imread(str(target), cv2.IMREAD_GRAYSCALE).mean()
-    assert (brightness < 100) == (theme == "dark")
+    page.get_by_role("button", name="Settings").first.press("Enter")
+    expect(page.get_by_text("Opacity")).to_be_visible(timeout=60_000)

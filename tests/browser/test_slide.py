@@ -2,13 +2,12 @@
 
 import json
 import re
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import requests
 from playwright.sync_api import Page, expect
 
 from bag_generators.slide import open_slide
@@ -46,10 +45,9 @@ def expected(slides: Path, tmp_path_factory: pytest.TempPathFactory) -> SlideMap
 
 
 @pytest.fixture(scope="module")
-def app_address(slides: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def app_address(slides: Path) -> Iterator[str]:
     """An app with that folder, instead of the one that all other tests share."""
-    log = tmp_path_factory.mktemp("server") / "log.txt"
-    with running_app(log=log, environment={"ELIMIPL_SLIDES": str(slides)}) as (address, _):
+    with running_app(environment={"ELIMIPL_SLIDES": str(slides)}) as (address, _):
         yield address
 
 
@@ -116,13 +114,9 @@ def check_overlay(seen: SeenSlide, expected: SlideMap) -> None:
         for column in range(1, COLUMNS):
             before, after = expected.classes[row, column - 1], expected.classes[row, column]
             left, top = seen.place(column * TILE, (row + 0.5) * TILE)
+            in_view = 10 < left < box["width"] - 10 and 60 < top < box["height"] - 60
             hidden = left > box["width"] - 200 and top < 200  # the overview lies there
-            if (
-                not (10 < left < box["width"] - 10 and 60 < top < box["height"] - 60)
-                or hidden
-                or before == after
-                or min(before, after) < 0
-            ):
+            if not in_view or hidden or before == after or min(before, after) < 0:
                 continue
             for shown, at in ((before, left - 2), (after, left + 2)):
                 assert np.abs(seen.colour(at, top) - colours[shown]).max() <= 2, (row, column, at)
@@ -260,11 +254,5 @@ def pinch(page: Page, middle: tuple[float, float], near: float, far: float) -> N
 def statuses(tile: str) -> list[int]:
     """What is answered for a tile, for the same tile under another key, and under a foreign host name."""
     other = re.sub(r"slide-tiles/[^/]+", "slide-tiles/" + 32 * "A", tile)
-    found = []
-    for address, headers in ((tile, {}), (other, {}), (tile, {"Host": "attacker.example"})):
-        try:
-            with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=60) as answer:
-                found.append(answer.status)
-        except urllib.error.HTTPError as refusal:
-            found.append(refusal.code)
-    return found
+    asked = ((tile, {}), (other, {}), (tile, {"Host": "attacker.example"}))
+    return [requests.get(address, headers=headers, timeout=60).status_code for address, headers in asked]

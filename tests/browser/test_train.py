@@ -1,4 +1,4 @@
-"""Training as people do it, in a real Chromium: started, watched, stopped; two at once; taken to the Explore page."""
+"""Train, Compare and Results in a real Chromium: trainings started, watched and stopped; choices in the address."""
 
 import re
 
@@ -61,3 +61,32 @@ def test_two_visitors_train_at_once_and_one_takes_the_model_to_explore(page: Pag
     expect(page.get_by_role("combobox", name="Which one")).to_have_value(
         "mine-1-phantoms-sbn-elimipl: ELIMIPL on drawn phantoms, SBN", timeout=SLOW
     )
+
+
+def test_two_methods_side_by_side_and_one_trained_here(page: Page, app_address: str) -> None:
+    page.goto(f"{app_address}/compare?compare_data=tissue-row")
+    expect(page.get_by_role("heading", name="Compare models", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.get_by_role("heading", name="DEMIPL", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.locator(".js-plotly-plot")).to_have_count(7, timeout=SLOW)
+    expect(page.get_by_text(re.compile("does not show Figure 2's point"))).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile(r"\d+ · \w+\. DEMIPL: true label"))).to_have_count(14)
+    page.get_by_role("slider", name=re.compile("After epoch")).press("Home")
+    expect(page).to_have_url(re.compile("compare_epoch=0"), timeout=SLOW)
+    page.get_by_role("button", name="Train it here").click()
+    expect(page.get_by_text(re.compile(r"epoch ([2-9]|\d\d+) of 60"))).to_be_visible(timeout=SLOW)
+    page.get_by_role("button", name="Stop training").click()
+    expect(page.get_by_text(re.compile(r"(stopped after epoch \d+|done)\."))).to_be_visible(timeout=SLOW)
+
+
+def test_figures_choices_in_the_address_and_claims(page: Page, app_address: str) -> None:
+    page.goto(app_address)
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Results").click(timeout=SLOW)
+    expect(page.get_by_role("heading", name="Results", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.locator(".js-plotly-plot")).to_have_count(3, timeout=SLOW)
+    page.get_by_test_id("stSidebar").get_by_role("radio", name="3", exact=True).click()
+    expect(page.get_by_role("heading", name=re.compile("Accuracy on .*, r = 3"))).to_be_visible(timeout=SLOW)
+    expect(page).to_have_url(re.compile("results_r_table2=3"), timeout=SLOW)
+    page.get_by_text(re.compile("^ELIMIPL is more accurate than DEMIPL")).click()
+    expect(page.get_by_text(re.compile("ELIMIPL − DEMIPL, r = 1")).first).to_be_visible(timeout=SLOW)
+    page.reload()
+    expect(page.get_by_role("heading", name=re.compile("Accuracy on .*, r = 3"))).to_be_visible(timeout=SLOW)
