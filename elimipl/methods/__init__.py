@@ -19,7 +19,7 @@ from bag_generators.errors import InputError
 from bag_generators.plugins import Registry
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.methods import agopmipl, fastmipl, lws, miplgp, networks, pl_aggd, proden, promipl, rc, successors
+from elimipl.methods import agopmipl, fastmipl, miplgp, networks, partial_label, pl_aggd, promipl
 from elimipl.methods.learner import fit
 from elimipl.model.inference import Predictions
 from elimipl.settings import Settings
@@ -105,7 +105,7 @@ def _multi_instance_methods() -> list[Method]:
         row("MIPLGP", gaussian, miplgp.MiplgpConfig.of, fit),
         *paper[2:],
         row("ELIMIPL-entropy", entropy, networks.entropy_config, loop.fit, "ELIMIPL with candidate entropy"),
-        *(row(name, said, partial(successors.config, name), loop.fit) for name, said in successors.SUMMARIES.items()),
+        *(row(name, said, partial(networks.since_config, name), loop.fit) for name, said in networks.SINCE.items()),
         row("ProMIPL", probabilistic, promipl.ProMiplConfig.of, fit),
         row("FastMIPL", fast, _fixed(fastmipl.FastMiplConfig, published=False), fit),
         row("FastMIPL-published", published, _fixed(fastmipl.FastMiplConfig, published=True), fit),
@@ -116,9 +116,9 @@ def _multi_instance_methods() -> list[Method]:
 _FEATURES = {"Mean": "mean", "MaxMin": "maxmin"}
 _DESCRIBED = {"Mean": "the mean instance", "MaxMin": "the largest and least value of each feature"}
 _LEARNERS: dict[str, tuple[type[Settings], str]] = {
-    "PRODEN": (proden.ProdenConfig, "Cross-entropy weighted by the outputs of each step"),
-    "RC": (rc.RcConfig, "Cross-entropy weighted by the outputs after each step"),
-    "LWS": (lws.LwsConfig, "Leveraged sigmoid loss that lifts candidates and lowers the others"),
+    "PRODEN": (partial_label.ProdenConfig, "Cross-entropy weighted by the outputs of each step"),
+    "RC": (partial_label.RcConfig, "Cross-entropy weighted by the outputs after each step"),
+    "LWS": (partial_label.LwsConfig, "Leveraged sigmoid loss that lifts candidates and lowers the others"),
 }
 
 

@@ -19,7 +19,6 @@ momentum .9.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -28,22 +27,20 @@ from pydantic import Field
 from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
-from bag_generators.threads import one_thread
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.methods.learner import BagwiseRun, FittedLearner, LearnerSettings, check_width, draw_layers, packed
+from elimipl.methods.learner import BagwiseRun, FittedNetwork, LearnerSettings
 from elimipl.model.attention import softmax_by_bag
 from elimipl.model.batching import Batch
 from elimipl.model.embedding import drop
-from elimipl.model.inference import Predictions
 from elimipl.model.losses import cli_loss, move_weights
+from elimipl.model.network import BagOutputs, draw_layers
 from elimipl.training.reports import EpochReport
 
 SCORE_WIDTH = 128
 _LEAST_EIGENVALUE = 1e-6
 _CLUSTERED = 20_000  # most instances of a class that k-means sees
 _WARM_UP = 10
-_BAGS_AT_ONCE = 256
 
 
 class AgopConfig(LearnerSettings):
@@ -105,10 +102,10 @@ class AgopNetwork(nn.Module):
         """`centres` (k, P, dim): standardised prototypes of each class."""
         super().__init__()
         self.config = config
-        classes, count, dim = centres.shape
+        classes, count, self.dim = centres.shape
         self.register_buffer("centres", centres)
         self.register_buffer("root", torch.eye(config.hidden))
-        self.first, self.embed = nn.Linear(dim, config.middle), nn.Linear(config.middle, config.hidden)
+        self.first, self.embed = nn.Linear(self.dim, config.middle), nn.Linear(config.middle, config.hidden)
         self.gate_v, self.gate_u = nn.Linear(config.hidden, classes), nn.Linear(config.hidden, 1)
         self.score = nn.Sequential(nn.Linear(classes, SCORE_WIDTH), nn.ReLU(), nn.Linear(SCORE_WIDTH, 1))
         self.combined = nn.Linear(count, 1) if config.combine == "linear" else None
@@ -116,15 +113,14 @@ class AgopNetwork(nn.Module):
         self.to(getattr(torch, config.dtype))
         draw_layers(self, torch.Generator().manual_seed(config.seed))
 
-    def forward(
-        self, x: Tensor, bag_of: Tensor, bags: int, generator: torch.Generator | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Class energies (bags, k) and attention (N,); with a generator, dropout is on."""
+    def forward(self, x: Tensor, bag_of: Tensor, bags: int, generator: torch.Generator | None = None) -> BagOutputs:
+        """With a generator, dropout is on."""
         h, e = self._embedded(x, generator), self.class_prototypes(generator)
         scores = self._scores(h @ self.root, e @ self.root) + self._scores(h, e)
         attention = softmax_by_bag(scores / math.sqrt(self.config.hidden), bag_of, bags)
         z = h.new_zeros(bags, h.shape[1]).index_add(0, bag_of, attention[:, None] * h)
-        return self.classifier(z), attention
+        logits = self.classifier(z)
+        return BagOutputs(logits, logits, attention, scores, z)
 
     def class_prototypes(self, generator: torch.Generator | None) -> Tensor:
         """One embedded prototype for each class, (k, l)."""
@@ -144,25 +140,6 @@ class AgopNetwork(nn.Module):
 
     def _scores(self, h: Tensor, e: Tensor) -> Tensor:
         return self.score(self.gate_v(h).sigmoid() * self.gate_u(e).sigmoid().T).squeeze(1)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedAgop(FittedLearner):
-    """A trained network."""
-
-    network: AgopNetwork
-    weights: np.ndarray  # (m, k) float64
-
-    def predict(self, dataset: BagDataset) -> Predictions:
-        """Softmax of the energies, and attention."""
-        check_width(dataset, len(self.scaler.shift))
-        probabilities, attention = [], []
-        with torch.no_grad(), one_thread():
-            for batch in packed(dataset, self.scaler, self.config.dtype).batches(_BAGS_AT_ONCE):
-                energies, seen = self.network(batch.x, batch.bag_of, batch.bags)
-                probabilities.append(energies.double().softmax(1))
-                attention.append(seen.double())
-        return Predictions(torch.cat(probabilities).numpy(), torch.cat(attention).numpy())
 
 
 def class_centres(instances: np.ndarray, dataset: BagDataset, count: int, seed: int) -> np.ndarray:
@@ -202,11 +179,11 @@ class AgopRun(BagwiseRun):
 
     def step(self, batch: Batch, candidates: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Eq. 6 moves the weights by what the step was made from."""
-        energies, _ = self.network(batch.x, batch.bag_of, batch.bags, self.draws)
+        energies = self.network(batch.x, batch.bag_of, batch.bags, self.draws).energies
         moved = weights.clone()
         move_weights(moved, energies.detach(), candidates, self.rho)
         return cli_loss(energies, candidates, weights, self.loss), energies, moved
 
-    def fitted(self, history: tuple[EpochReport, ...]) -> FittedAgop:
+    def fitted(self, history: tuple[EpochReport, ...]) -> FittedNetwork:
         """The network of the last epoch."""
-        return FittedAgop(self.config, history, self.scaler, self.network, self.weights.double().numpy())
+        return FittedNetwork(self.config, history, self.scaler, self.network, self.weights.double().numpy())

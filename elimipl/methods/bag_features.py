@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bag_generators.errors import InputError
 from elimipl.dataset import BagDataset
+from elimipl.methods.learner import check_width
 from elimipl.model.scaling import Scaler, fit_scaler
 
 
@@ -44,9 +44,5 @@ class BagScaler:
 
     def transform(self, dataset: BagDataset) -> np.ndarray:
         """Standardised features of other bags."""
-        if dataset.dim != self.dim:
-            raise InputError(
-                f"The method has learned from instances of {self.dim} features, but these have {dataset.dim}.",
-                "Use bags made by the same generator.",
-            )
+        check_width(dataset, self.dim)
         return self.scaler.transform(FEATURES[self.kind](dataset))

@@ -29,12 +29,12 @@ from torch import Tensor, nn
 
 from bag_generators.threads import one_thread
 from elimipl.dataset import BagDataset
-from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_width, draw_layers
+from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_width
 from elimipl.model.attention import softmax_by_bag
 from elimipl.model.embedding import drop
 from elimipl.model.inference import Predictions
 from elimipl.model.losses import initial_weights
-from elimipl.model.network import PictureExtractor
+from elimipl.model.network import PictureExtractor, draw_layers
 from elimipl.model.scaling import Scaler, fit_scaler
 from elimipl.training.reports import EpochReport
 

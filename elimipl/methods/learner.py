@@ -13,16 +13,16 @@ import numpy as np
 import psutil
 import torch
 from threadpoolctl import threadpool_limits
-from torch import Tensor, nn
+from torch import Tensor
 
 from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
 from elimipl.dataset import BagDataset
 from elimipl.model.batching import Batch, PackedBags
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import Predictions, share_correct
+from elimipl.model.inference import Predictions, infer, share_correct
 from elimipl.model.losses import initial_weights
-from elimipl.model.scaling import Scaler, fit_scaler
+from elimipl.model.scaling import fit_scaler
 from elimipl.settings import Settings
 from elimipl.training.reports import EpochReport
 from elimipl.training.team import Team
@@ -62,6 +62,18 @@ class FittedLearner:
     def predict(self, dataset: BagDataset) -> Predictions:
         """Class probabilities of every bag."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class FittedNetwork(FittedLearner):
+    """A trained network, and what it believes of the training bags' labels."""
+
+    network: Any
+    weights: np.ndarray  # (m, k) float64
+
+    def predict(self, dataset: BagDataset, *, embeddings: bool = False) -> Predictions:
+        """Probabilities and attention; with `embeddings` also z of every bag."""
+        return infer(self.network, self.scaler, dataset.instances, dataset.sizes, embeddings=embeddings)
 
 
 class Run:
@@ -135,7 +147,8 @@ class BagwiseRun(Run):
     def __init__(self, dataset: BagDataset, config: Any) -> None:
         super().__init__(dataset, config)
         self.scaler = fit_scaler(dataset.instances, config.scaling)
-        self.bags = packed(dataset, self.scaler, config.dtype)
+        scaled, dtype = self.scaler.transform(dataset.instances, config.dtype), getattr(torch, config.dtype)
+        self.bags = PackedBags.pack(scaled, np.asarray(dataset.sizes), dtype, torch.device("cpu"))
         self.candidates = torch.tensor(dataset.candidates)
         self.weights = initial_weights(self.candidates, self.bags.dtype)
         self.draws = torch.Generator().manual_seed(config.seed)
@@ -178,12 +191,6 @@ class BagwiseRun(Run):
         return self.report(epoch, began, {"total": total / m}, lr, probabilities, self.weights)
 
 
-def packed(dataset: BagDataset, scaler: Scaler, dtype: str) -> PackedBags:
-    """Standardised bags in memory."""
-    scaled = scaler.transform(dataset.instances, dtype)
-    return PackedBags.pack(scaled, np.asarray(dataset.sizes), getattr(torch, dtype), torch.device("cpu"))
-
-
 def check_width(dataset: BagDataset, dim: int) -> None:
     """Refuse bags of other features than those learned from."""
     if dataset.dim != dim:
@@ -191,16 +198,6 @@ def check_width(dataset: BagDataset, dim: int) -> None:
             f"The method has learned from instances of {dim} features, but these have {dataset.dim}.",
             "Use bags made by the same generator.",
         )
-
-
-def draw_layers(module: nn.Module, generator: torch.Generator) -> None:
-    """Layers uniform in ±1/√fan_in, as everywhere in this program."""
-    with torch.no_grad():
-        for layer in module.modules():
-            if isinstance(layer, nn.Linear | nn.Conv2d):
-                bound = 1 / math.sqrt(layer.weight[0].numel())
-                for parameter in layer.parameters(recurse=False):
-                    parameter.uniform_(-bound, bound, generator=generator)
 
 
 def usable_bytes() -> int:

@@ -23,18 +23,19 @@ import numpy as np
 import torch
 from pydantic import Field
 from sklearn.cluster import MiniBatchKMeans
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.functional import pdist, softplus
 
 from bag_generators.threads import one_thread
 from elimipl.dataset import BagDataset
-from elimipl.methods.gp_kernel import Prior, backward, median_distance
-from elimipl.methods.gp_posterior import Posterior, bytes_needed
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_memory, check_width, usable_bytes
 from elimipl.model.inference import Predictions
 from elimipl.model.scaling import fit_scaler
 from elimipl.training.reports import EpochReport
 
 _CLUSTERED = 20_000  # distinct instances that k-means looks at, at most
+_ROWS_AT_ONCE = 4096
+_JITTER = 1e-8  # of the kernel's variance, on the diagonal of the inducing points' covariance
 _INSTANCES_AT_ONCE = 64  # in a prediction: their draws stay in the processor's cache
 
 
@@ -188,3 +189,135 @@ def log_normal_targets(concentrations: Tensor) -> tuple[Tensor, Tensor]:
     """
     variance = (1 / concentrations + 1).log()
     return concentrations.log() - variance / 2, variance
+
+
+class Prior(nn.Module):
+    """Scaled Matérn 5/2 for all classes, a constant mean for each, and one noise on top of the known noise.
+
+    What has to be positive is the softplus of a free parameter that starts at 0.
+    """
+
+    def __init__(self, classes: int, lengthscale: float) -> None:
+        super().__init__()
+        free = math.log(math.expm1(lengthscale)) if lengthscale < 30 else lengthscale  # softplus(x) ≈ x from there on
+        self.free_lengthscale = nn.Parameter(torch.tensor(free, dtype=torch.float64))
+        self.free_variance = nn.Parameter(torch.zeros((), dtype=torch.float64))
+        self.free_noise = nn.Parameter(torch.zeros((), dtype=torch.float64))
+        self.means = nn.Parameter(torch.zeros(classes, dtype=torch.float64))
+        """The constant of every class, (C,)."""
+
+    @property
+    def lengthscale(self) -> Tensor:
+        """How far apart inputs have to be to know little of each other."""
+        return softplus(self.free_lengthscale)
+
+    @property
+    def variance(self) -> Tensor:
+        """k(x, x), the same for every x."""
+        return softplus(self.free_variance)
+
+    @property
+    def noise(self) -> Tensor:
+        """The learned part of the noise, a variance."""
+        return softplus(self.free_noise) + 1e-4
+
+    def covariance(self, x: Tensor, z: Tensor) -> Tensor:
+        """variance · (1 + t + t²/3) e^(−t) with t = √5 ‖x − z‖ / lengthscale; (n, m) for x (n, d) and z (m, d)."""
+        centre = x.mean(0)  # the same distances, with fewer digits lost
+        t = torch.cdist(x - centre, z - centre) * (math.sqrt(5) / self.lengthscale)
+        return self.variance * (1 + t + t.square() / 3) * (-t).exp()
+
+
+def median_distance(x: Tensor) -> float:
+    """Median distance between rows, 1 if all are alike: a length scale to start from."""
+    distances = pdist(x)
+    distances = distances[distances > 0]
+    return float(distances.median()) if len(distances) else 1.0
+
+
+def backward(prior: Prior, x: Tensor, targets: Tensor, variances: Tensor) -> float:
+    """Add the derivatives of the mean negative log marginal likelihood to `prior`'s gradients; gives its value.
+
+    x (n, d), targets and known noise `variances` (n, C). With A = K + noise and a = A⁻¹(y − mean) the derivative by
+    K is (A⁻¹ − a aᵀ)/2 for each class; summed up, it goes through the kernel once instead of once a class.
+    """
+    covariance, means, noise = prior.covariance(x, x), prior.means, prior.noise
+    n, classes = targets.shape
+    value = 0.0
+    by_covariance, by_means = torch.zeros_like(covariance), torch.zeros_like(means)
+    with torch.no_grad():
+        for c in range(classes):
+            factor = torch.linalg.cholesky(covariance + torch.diag(variances[:, c] + noise))
+            residual = targets[:, c] - means[c]
+            inverse = torch.cholesky_inverse(factor)
+            a = inverse @ residual
+            by_covariance += inverse.addr_(a, a, alpha=-1)
+            by_means[c] = -a.sum()
+            value += float(residual @ a / 2 + factor.diagonal().log().sum()) + n * math.log(2 * math.pi) / 2
+        by_covariance /= 2 * n * classes
+        by_noise = by_covariance.diagonal().sum().reshape(noise.shape)
+    torch.autograd.backward([covariance, means, noise], [by_covariance, by_means / (n * classes), by_noise])
+    return value / (n * classes)
+
+
+def bytes_needed(points: int, classes: int) -> int:
+    """Memory of a posterior while it is computed and used."""
+    squares, work = (classes + 4) * points**2, 10 * _ROWS_AT_ONCE * points
+    return 8 * (squares + work)
+
+
+class Posterior:
+    """C regressions on N targets that share their inputs and kernel, told apart by targets and noise.
+
+    With an inducing point at every distinct instance this is exact regression; with fewer it is the projected process
+    (Seeger et al. 2003; Quiñonero-Candela and Rasmussen 2005), whose variance is the prior's where no inducing point
+    is near.
+    """
+
+    @torch.no_grad()
+    def __init__(self, prior: Prior, points: Tensor, x: Tensor, targets: Tensor, variances: Tensor) -> None:
+        """Inducing points (M, d), inputs (N, d), targets and known noise variances (N, C)."""
+        self._prior, self._points = prior, points
+        between = prior.covariance(points, points)
+        between.diagonal().add_(_JITTER * prior.variance)
+        self._root = torch.linalg.cholesky(between)
+        classes = targets.shape[1]
+        precisions = 1 / (variances + prior.noise)
+        pulls = precisions * (targets - prior.means)
+        grams = torch.eye(len(points), dtype=x.dtype, device=x.device).repeat(classes, 1, 1)
+        moments = x.new_zeros(len(points), classes)
+        least = precisions.amin()
+        for first in range(0, len(x), _ROWS_AT_ONCE):
+            rows = slice(first, first + _ROWS_AT_ONCE)
+            features = self._features(x[rows])
+            grams += least * (features.T @ features)
+            # Few labels are candidates, and only these are known better than the rest: their rows add what is missing.
+            for c, better in enumerate((precisions[rows] - least).T):
+                some = better > 0
+                chosen = features[some]
+                grams[c].addmm_(chosen.T, chosen * better[some, None])
+            moments += features.T @ pulls[rows]
+        self._factors = grams
+        for c in range(classes):
+            self._factors[c] = torch.linalg.cholesky(grams[c])
+        self._weights = torch.cholesky_solve(moments.T.unsqueeze(2), self._factors).squeeze(2).T  # (M, C)
+
+    @torch.no_grad()
+    def predict(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance of every class's process at (n, d) inputs, each (n, C)."""
+        parts = [self._predict_rows(rows) for rows in x.split(_ROWS_AT_ONCE)]
+        means, variances = zip(*parts, strict=True)
+        return torch.cat(means), torch.cat(variances)
+
+    def _predict_rows(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        features = self._features(x)
+        unexplained = self._prior.variance - features.square().sum(1)
+        left = [
+            torch.linalg.solve_triangular(factor, features.T, upper=False).square_().sum(0) for factor in self._factors
+        ]
+        variances = (unexplained + torch.stack(left)).T
+        return features @ self._weights + self._prior.means, variances.clamp_min(0)
+
+    def _features(self, x: Tensor) -> Tensor:
+        """Φ with ΦΦᵀ = K_xz K_zz⁻¹ K_zx, (n, M)."""
+        return torch.linalg.solve_triangular(self._root, self._prior.covariance(self._points, x), upper=False).T

@@ -1,4 +1,4 @@
-"""ELIMIPL, its predecessor and the variants of the ablation tables, by name: one network, one `fit`, other settings."""
+"""ELIMIPL, its predecessor, its variants and its successors by name: one network, one `fit`, other settings."""
 
 from __future__ import annotations
 
@@ -49,8 +49,7 @@ def method_config(name: str, *, preset: str = "default", **settings: Any) -> Con
     if name not in SUMMARIES:
         raise InputError(f"There is no method {name!r}.", f"Choose one of {', '.join(SUMMARIES)}.")
     if name == "DEMIPL":
-        shared = {key: value for key, value in settings.items() if key not in ("sparsity", "mu", "gamma")}
-        return Config.preset(preset, **{**shared, "method": "demipl"})
+        return Config.preset(preset, **{**_without_cli(settings), "method": "demipl"})
     config = Config.preset(preset, **settings)
     return variant(config, name) if name in VARIANTS else config
 
@@ -71,3 +70,48 @@ def paper_config(name: str, *, preset: str = "published", **settings: Any) -> Co
 def entropy_config(*, preset: str = "default", **settings: Any) -> Config:
     """ELIMIPL with the entropy over the candidates, which can prefer one of them, in the place of ℓ1."""
     return method_config("ELIMIPL", preset=preset, **{**settings, "sparsity": "entropy"})
+
+
+def _without_cli(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key not in ("sparsity", "mu", "gamma")}
+
+
+_OF_CDL = {"DAM": "DEMIPL's attention", "SAM": "ELIMIPL's attention", "MAM": "MIPLMA's attention"}
+_PHI = {"CC": "second candidate", "CN": "best non-candidate"}
+_CDL = {
+    f"CDL-{attention}-{phi}": f"Mapping loss times (1 − margin to the {_PHI[phi]}), on {words} and a plain softmax."
+    for attention, words in _OF_CDL.items()
+    for phi in _PHI
+}
+
+SINCE: dict[str, str] = {
+    "MIPLMA": "Attention that cools down, and a loss on the margin between candidates and non-candidates, bag by bag.",
+    "MIPLMA-batch": "MIPLMA with the mean and the deviation of the margins of a real batch.",
+    **_CDL,
+    **{f"{name}-sigmoid": f"{name} with the head of ELIMIPL's published code." for name in _CDL},
+    "DAM-CLI": "ELIMIPL with DEMIPL's attention.",
+    "ELIMIPL-unscaled": "ELIMIPL without the 1/√l of its attention.",
+    "ABMIL": "Gated attention that learns from the true labels: the reference with nothing hidden.",
+}
+"""Methods since ELIMIPL that train its network with another attention, loss or head (docs/methods.md).
+
+CDL (Tang et al. 2026) multiplies the mapping loss by a margin and has a plain softmax; `…-sigmoid` gives it the head of
+ELIMIPL's published code, which tells what the loss gains and what the head. MIPLMA (Tang et al. 2024) cools its
+attention and adds a margin loss. DAM-CLI and ELIMIPL-unscaled are ablations of ELIMIPL's appendix (its Tables A4 and
+A5). ABMIL (Ilse, Tomczak and Welling 2018) is told the true labels.
+"""
+
+
+def since_config(name: str, *, preset: str = "published", **settings: Any) -> Config:
+    """The settings of a method as its authors' code has them, unless another preset is asked for.
+
+    Settings a method doesn't have (μ and γ of the conjugate label information) are left out.
+
+    >>> since_config("CDL-SAM-CN").loss, since_config("CDL-SAM-CN-sigmoid").head
+    ('cdl-cn', 'softmax_of_sigmoid')
+    """
+    has_cli = name in ("DAM-CLI", "ELIMIPL-unscaled")
+    settings = {"sparsity": "l1", **settings} if has_cli else _without_cli(settings)
+    if name.endswith("-sigmoid"):
+        settings["head"] = "softmax_of_sigmoid"
+    return Config.preset(preset, **{**settings, "method": name.removesuffix("-sigmoid").lower()})

@@ -1,6 +1,6 @@
-"""The run that PRODEN, RC and LWS share: weights over labels move along with a classifier of bag features.
+"""PRODEN, RC and LWS: weights over labels move along with a classifier of bag features.
 
-The three differ in their loss, in the optimizer, and in when the weights move; each says so in its own file.
+The three differ in their loss, in the optimizer, and in when the weights move; each says so in its settings.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -22,11 +22,15 @@ from elimipl.dataset import BagDataset
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run
 from elimipl.model.inference import Predictions
+from elimipl.model.losses import candidate_distribution, mapping_loss
 from elimipl.training.reports import EpochReport
 
 
 class PartialLabelConfig(LearnerSettings):
-    """What the three learners have in common."""
+    """What the three learners have in common; S is (B, k) bool, logits g and weights w are (B, k)."""
+
+    moves_after_step: ClassVar[bool] = True
+    """Whether the weights follow a fresh forward pass after the step, or the outputs that the step was made from."""
 
     features: Literal["mean", "maxmin"] = "mean"
     backbone: Literal["linear", "mlp"] = "linear"
@@ -36,7 +40,7 @@ class PartialLabelConfig(LearnerSettings):
     batch: int = Field(256, ge=1, le=1_000_000)
     """Bags per step."""
     lr: float = Field(0.01, ge=1e-9, le=1e3)
-    weight_decay: float = Field(0.0, ge=0, le=1e3)
+    weight_decay: float = Field(1e-3, ge=0, le=1e3)
     dtype: Literal["float32", "float64"] = "float32"
 
     def run(self, dataset: BagDataset, device: torch.device) -> PartialLabelRun:
@@ -47,26 +51,64 @@ class PartialLabelConfig(LearnerSettings):
         """The step size of epoch t = 1..T."""
         return self.lr
 
-    def criterion(self) -> Criterion:
-        """The loss."""
-        raise NotImplementedError
-
-    def optimizer(self, backbone: nn.Module) -> torch.optim.Optimizer:
-        """What moves the classifier."""
-        raise NotImplementedError
-
-
-class Criterion(Protocol):
-    """A loss that trusts labels by weights (B, k), and how these follow the logits g (B, k); S is (B, k) bool."""
-
-    moves_after_step: bool
-    """Whether the weights follow a fresh forward pass after the step, or the outputs that the step was made from."""
-
     def loss(self, logits: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
-        """The mean loss of the bags."""
+        """−(1/B) Σ_i Σ_{c∈S_i} w_ic log p_ic with p = softmax(g); the weights are 0 off S."""
+        return mapping_loss(logits.log_softmax(1), weights)
 
     def moved_weights(self, logits: Tensor, candidates: Tensor) -> Tensor:
-        """The weights that these logits suggest; training starts from those of equal logits."""
+        """The weights that these logits suggest, p on S, renormalised; training starts from those of equal logits."""
+        return candidate_distribution(logits, candidates)
+
+    def optimizer(self, backbone: nn.Module) -> torch.optim.Optimizer:
+        """What moves the classifier: Adam with its usual β = (.9, .999)."""
+        return torch.optim.Adam(backbone.parameters(), self.lr, weight_decay=self.weight_decay)
+
+
+class RcConfig(PartialLabelConfig):
+    """RC (Feng et al. 2020), the risk-consistent learner: Adam, and weights recomputed after each step."""
+
+    lr: float = Field(1e-3, ge=1e-9, le=1e3)
+    weight_decay: float = Field(1e-5, ge=0, le=1e3)
+
+
+class _WithMomentum(PartialLabelConfig):
+    momentum: float = Field(0.9, ge=0, le=0.9999)
+
+    def optimizer(self, backbone: nn.Module) -> torch.optim.Optimizer:
+        """SGD with momentum."""
+        return torch.optim.SGD(backbone.parameters(), self.lr, self.momentum, weight_decay=self.weight_decay)
+
+
+class ProdenConfig(_WithMomentum):
+    """PRODEN (Lv et al. 2020): the weights follow the outputs of each step; lr of 1e-3 to 1e-2 are usual."""
+
+    moves_after_step = False
+    epochs: int = Field(500, ge=1, le=1_000_000)
+
+
+class LwsConfig(_WithMomentum):
+    """LWS (Wen et al. 2021), leveraged weighted sigmoid loss: candidates are pushed up, and all others pushed down."""
+
+    lr: float = Field(0.1, ge=1e-9, le=1e3)
+    halve_every: int = Field(50, ge=1, le=1_000_000)
+    """Epochs after which the learning rate is halved."""
+    beta: float = Field(1.0, ge=0, le=1e6)
+    """Leverage β of the labels outside S; 1 or 2 are usual."""
+
+    def learning_rate(self, epoch: int) -> float:
+        """lr at epoch 1, lr/2 after `halve_every` epochs, and so on."""
+        return self.lr * 0.5 ** ((epoch - 1) // self.halve_every)
+
+    def loss(self, logits: Tensor, candidates: Tensor, weights: Tensor) -> Tensor:
+        """(1/B) Σ_i [Σ_{c∈S} w_c ψ(g_c) + β Σ_{c∉S} w_c ψ(−g_c)] with ψ(t) = 1/(1 + e^t)."""
+        inside = candidates * (weights * (-logits).sigmoid())
+        outside = ~candidates * (weights * logits.sigmoid())
+        return (inside.sum() + self.beta * outside.sum()) / len(logits)
+
+    def moved_weights(self, logits: Tensor, candidates: Tensor) -> Tensor:
+        """softmax(g), renormalised on either side of the border of S; 0 outside when S holds every class."""
+        inside, outside = (candidate_distribution(logits, side) for side in (candidates, ~candidates))
+        return torch.where(candidates, inside, outside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +142,11 @@ class PartialLabelRun(Run):
 
     def __init__(self, dataset: BagDataset, config: PartialLabelConfig, device: torch.device) -> None:
         super().__init__(dataset, config)
-        self.criterion = config.criterion()
         self.scaler, features = BagScaler.learn(dataset, config.features)
         self.x = torch.from_numpy(features).to(device, getattr(torch, config.dtype))
         self.candidates = torch.tensor(dataset.candidates, device=device)
         level = self.x.new_zeros(self.candidates.shape)
-        self.weights = self.criterion.moved_weights(level, self.candidates)
+        self.weights = self.config.moved_weights(level, self.candidates)
         self.draws = torch.Generator().manual_seed(config.seed)
         inner = [config.hidden] if config.backbone == "mlp" else []
         self.backbone = backbone([self.x.shape[1], *inner, dataset.n_classes], self.draws).to(self.x)
@@ -122,14 +163,14 @@ class PartialLabelRun(Run):
             some = order[step * m // steps : (step + 1) * m // steps]
             x, candidates = self.x[some], self.candidates[some]
             out = self.backbone(x)
-            loss = self.criterion.loss(out, candidates, self.weights[some])
+            loss = self.config.loss(out, candidates, self.weights[some])
             self.optimizer.zero_grad()
             loss.backward()
             self.optimizer.step()
             logits[some], total = out.detach(), total + loss.detach() * len(some)
             with torch.no_grad():
-                now = self.backbone(x) if self.criterion.moves_after_step else out
-                self.weights[some] = self.criterion.moved_weights(now, candidates)
+                now = self.backbone(x) if self.config.moves_after_step else out
+                self.weights[some] = self.config.moved_weights(now, candidates)
         return self.report(epoch, began, {"total": float(total) / m}, lr, logits, self.weights * self.candidates)
 
     def fitted(self, history: tuple[EpochReport, ...]) -> FittedPartialLabels:

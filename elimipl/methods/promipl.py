@@ -14,22 +14,19 @@ head, and r in the cross-entropy). H(q) = −Σ q log q is our reading; q is no 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
 from elimipl.config import Config
 from elimipl.dataset import BagDataset
-from elimipl.methods.learner import BagwiseRun, FittedLearner, LearnerSettings, draw_layers
+from elimipl.methods.learner import BagwiseRun, FittedNetwork, LearnerSettings
 from elimipl.model.attention import standardise_by_bag
 from elimipl.model.batching import Batch
-from elimipl.model.inference import Predictions, infer
-from elimipl.model.network import Network, build_network
+from elimipl.model.network import Network, build_network, draw_layers
 from elimipl.training.reports import EpochReport
 
 _SHARPNESS = 1.5  # one over the temperature of the relaxed Bernoulli
@@ -120,18 +117,6 @@ def promipl_loss(energies: Tensor, guess: Guess, weights: Tensor, config: ProMip
     return (mapped - config.entropy * entropy + config.reconstruction * made) / len(energies)
 
 
-@dataclass(frozen=True, eq=False)
-class FittedProMipl(FittedLearner):
-    """A trained network; the two nets beside it have done their work."""
-
-    network: Network
-    weights: np.ndarray  # (m, k) float64
-
-    def predict(self, dataset: BagDataset, *, embeddings: bool = False) -> Predictions:
-        """The classifier's probabilities, a softmax of sigmoids, and attention; z of eq. 4 if asked for."""
-        return infer(self.network, self.scaler, dataset.instances, dataset.sizes, embeddings=embeddings)
-
-
 class ProMiplRun(BagwiseRun):
     """One training run of the three nets together."""
 
@@ -158,10 +143,10 @@ class ProMiplRun(BagwiseRun):
         moved = weights.lerp(inside / inside.sum(1, keepdim=True), 1 - self.rho)
         return promipl_loss(out.energies, guess, weights, self.config), out.energies, moved
 
-    def fitted(self, history: tuple[EpochReport, ...]) -> FittedProMipl:
-        """The network of the last epoch."""
+    def fitted(self, history: tuple[EpochReport, ...]) -> FittedNetwork:
+        """The network of the last epoch; the two nets beside it have done their work."""
         weights = self.weights.double().numpy()
-        return FittedProMipl(self.config, history, self.scaler, self.network.network, weights)
+        return FittedNetwork(self.config, history, self.scaler, self.network.network, weights)
 
 
 def _logistic(like: Tensor, generator: torch.Generator) -> Tensor:

@@ -54,14 +54,12 @@ def infer_packed(network: Network, bags: Bags, *, embeddings: bool = False) -> P
         for batch in bags.batches(_BAGS_AT_ONCE):
             out = network(batch.x, batch.bag_of, batch.bags)
             probabilities.append(out.energies.double().softmax(1))
-            attention.append(out.attention.double())
+            attention.append(out.attention)
             if embeddings:
-                z.append(network.embeddings(batch.x, batch.bag_of, batch.bags).double())
-    return Predictions(_joined(probabilities), _joined(attention), _joined(z) if embeddings else None)
-
-
-def _joined(parts: list[torch.Tensor]) -> np.ndarray:
-    return torch.cat(parts).cpu().numpy()
+                known = out.embeddings is not None
+                z.append(out.embeddings if known else network.embeddings(batch.x, batch.bag_of, batch.bags))
+    joined = [torch.cat(parts).double().cpu().numpy() if parts else None for parts in (probabilities, attention, z)]
+    return Predictions(*joined)
 
 
 def share_correct(scores: np.ndarray, labels: np.ndarray) -> float | None:

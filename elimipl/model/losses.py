@@ -20,19 +20,12 @@ def loss_values(
     energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor, config: Config
 ) -> dict[str, float]:
     """The parts of eq. 9 (unweighted; 0 where unused), DEMIPL's attention entropy, and the weighted total."""
-    log_p = energies.log_softmax(1)
-    zero = energies.new_zeros(())
-    parts = {"mapping": mapping_loss(log_p, weights), "sparsity": zero, "inhibition": zero, "attention": zero}
-    if _uses_sparsity(config):
-        loss = l1_sparsity if config.sparsity == "l1" else entropy_sparsity
-        parts["sparsity"] = loss(log_p, candidates)
-    if config.gamma > 0:
-        parts["inhibition"] = inhibition_loss(log_p, candidates)
+    parts = _parts(energies, candidates, weights, config)
     if config.attention_entropy > 0:
-        parts["attention"] = attention_entropy(scores, len(energies))
-    values = {name: float(value) for name, value in parts.items()}
-    share = {"mapping": 1.0, "sparsity": config.mu, "inhibition": config.gamma, "attention": config.attention_entropy}
-    return {**values, "total": sum(share[name] * value for name, value in values.items())}
+        parts["attention"] = attention_entropy(scores, len(energies)), config.attention_entropy
+    values = dict.fromkeys(("mapping", "sparsity", "inhibition", "attention"), 0.0)
+    values |= {name: float(value) for name, (value, _) in parts.items()}
+    return {**values, "total": sum(share * values[name] for name, (_, share) in parts.items())}
 
 
 @torch.no_grad()
@@ -51,14 +44,20 @@ def loss_gradient(energies: Tensor, candidates: Tensor, weights: Tensor, config:
 
 def cli_loss(energies: Tensor, candidates: Tensor, weights: Tensor, config: Config) -> Tensor:
     """Eq. 9 as printed, left to autograd: what `loss_gradient` has to be the derivative of."""
+    parts = _parts(energies, candidates, weights, config).values()
+    return sum((share * value for value, share in parts), start=energies.new_zeros(()))
+
+
+def _parts(energies: Tensor, candidates: Tensor, weights: Tensor, config: Config) -> dict[str, tuple[Tensor, float]]:
+    """The losses of eq. 9 that are in use, and how much each weighs."""
     log_p = energies.log_softmax(1)
-    loss = mapping_loss(log_p, weights)
+    parts = {"mapping": (mapping_loss(log_p, weights), 1.0)}
     if _uses_sparsity(config):
         sparsity = l1_sparsity if config.sparsity == "l1" else entropy_sparsity
-        loss = loss + config.mu * sparsity(log_p, candidates)
+        parts["sparsity"] = sparsity(log_p, candidates), config.mu
     if config.gamma > 0:
-        loss = loss + config.gamma * inhibition_loss(log_p, candidates)
-    return loss
+        parts["inhibition"] = inhibition_loss(log_p, candidates), config.gamma
+    return parts
 
 
 def mapping_loss(log_p: Tensor, weights: Tensor) -> Tensor:

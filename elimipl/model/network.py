@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import torch
@@ -62,7 +63,7 @@ class Network(nn.Module):
             features = _tried_width(self.extractor, dim, getattr(torch, config.dtype))
         else:
             self.extractor = PictureExtractor(dim) if config.extractor == "cnn" else nn.Identity()
-            features = _extracted_width(config.extractor, dim)
+            features = {"identity": dim, "context": 3 * dim}.get(config.extractor) or PictureExtractor.width(dim)
         width = n_classes if config.gate == "shared" else config.gate_width
         self.embed = nn.Linear(features, config.hidden)
         self.gate_t = nn.Linear(config.hidden, width)
@@ -79,13 +80,7 @@ class Network(nn.Module):
             self.register_buffer("epoch", torch.zeros(1))
         self.to(getattr(torch, config.dtype))
 
-    def forward(
-        self,
-        x: Tensor,
-        bag_of: Tensor,
-        bags: int,
-        generator: Draws | None = None,
-    ) -> BagOutputs:
+    def forward(self, x: Tensor, bag_of: Tensor, bags: int, generator: Draws | None = None) -> BagOutputs:
         """x (N, d), bag_of (N,) in 0..bags−1. Training is asked for by giving the generator that draws the dropout."""
         if "h" in self._asked:
             return self.as_printed(x, bag_of, bags, generator)
@@ -94,13 +89,7 @@ class Network(nn.Module):
         logits, attention = attention_pool(self.attention_logits(scores, bag_of, bags), votes, bag_of, bags)
         return BagOutputs(logits, self.energies(logits, training=generator is not None), attention, scores)
 
-    def read(
-        self,
-        x: Tensor,
-        bag_of: Tensor,
-        bags: int,
-        generator: Draws | None = None,
-    ) -> tuple[Tensor, Tensor]:
+    def read(self, x: Tensor, bag_of: Tensor, bags: int, generator: Draws | None = None) -> tuple[Tensor, Tensor]:
         """What each instance says before the bag is put together: ξ_j of eq. 2, (N,), and W_cᵀh_j + b_c, (N, k)."""
         layers = [layer for layer in (self.gate_t, self.gate_s, self.classifier) if layer is not None]
         read = embed_and_read(
@@ -127,13 +116,7 @@ class Network(nn.Module):
         """Whether scores are compared within their bag, at a temperature that depends on the epoch."""
         return self.own_attention is None and self.config.pooling == "softmax_standardised"
 
-    def as_printed(
-        self,
-        x: Tensor,
-        bag_of: Tensor,
-        bags: int,
-        generator: Draws | None = None,
-    ) -> BagOutputs:
+    def as_printed(self, x: Tensor, bag_of: Tensor, bags: int, generator: Draws | None = None) -> BagOutputs:
         """Equations 1–4 one after the other, left to autograd: what `forward` has to equal, and z in the outputs."""
         h = self.embed(self._extract(x, bag_of, bags)).relu()  # (N, l) eq. 1
         h = drop(h, self.config.dropout, generator)
@@ -225,13 +208,6 @@ def _own_attention(config: Config, given: Attention | None) -> Attention | None:
     return copy.deepcopy(given) if isinstance(given, nn.Module) else given
 
 
-def _extracted_width(extractor: str, dim: int) -> int:
-    """Features an instance has after ψ1."""
-    if extractor == "cnn":
-        return PictureExtractor.width(dim)
-    return 3 * dim if extractor == "context" else dim
-
-
 def _tried_width(extractor: nn.Module, dim: int, dtype: torch.dtype) -> int:
     """Features an instance has after a module that somebody gives, found by trying it on two instances of zeros."""
     training = extractor.training
@@ -313,11 +289,15 @@ def build_network(
     kept = set(network.extractor.modules()) if extractor is not None else set()
     if isinstance(network.own_attention, nn.Module):
         kept |= set(network.own_attention.modules())
-    generator = torch.Generator().manual_seed(config.seed)
-    with torch.no_grad():
-        for layer in network.modules():
-            if isinstance(layer, nn.Linear | nn.Conv2d) and layer not in kept:
-                bound = 1 / math.sqrt(layer.weight[0].numel())
-                for parameter in layer.parameters(recurse=False):
-                    parameter.uniform_(-bound, bound, generator=generator)
+    draw_layers(network, torch.Generator().manual_seed(config.seed), kept)
     return network
+
+
+@torch.no_grad()
+def draw_layers(module: nn.Module, generator: torch.Generator, kept: Collection[nn.Module] = ()) -> None:
+    """Layers uniform in ±1/√fan_in, except for those `kept` as they are."""
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear | nn.Conv2d) and layer not in kept:
+            bound = 1 / math.sqrt(layer.weight[0].numel())
+            for parameter in layer.parameters(recurse=False):
+                parameter.uniform_(-bound, bound, generator=generator)

@@ -8,9 +8,10 @@ benchmarks/results/training.json, measured by benchmarks/bench_training.py.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -32,27 +33,47 @@ class Moment(NamedTuple):
     bag_ids: Tensor  # (B,) int64
 
 
-class Steps(Protocol):
-    """How a network is moved."""
+AddUp = Callable[[Sequence[Tensor]], None]
+"""Adds to gradients, in place, what other processes have found."""
+
+
+class Steps(ABC):
+    """How a network is moved, by eq. 9 or another `loss`."""
+
+    def __init__(self, network: Network, config: Config, loss: Loss | None = None, add_up: AddUp | None = None) -> None:
+        self._network, self._config, self._loss, self._add_up = network, config, loss, add_up
+        self._bags, self._sum = 0, 0.0  # of another loss, over the bags of the epoch
 
     def epoch(self, seed: int) -> AbstractContextManager[None]:
         """Surrounds the steps of one epoch."""
+        self._bags, self._sum = 0, 0.0
+        return nullcontext()
 
+    @abstractmethod
     def outputs(self, batch: Batch, generator: Draws) -> BagOutputs:
         """What the network says about the bags of a batch, while training."""
 
+    @abstractmethod
     def descend(self, out: BagOutputs, batch: Batch, candidates: Tensor, weights: Tensor, moment: Moment) -> None:
         """Move every parameter downhill; candidates and weights (B, k)."""
 
-    def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
-        """The parts of the loss over all bags of the epoch that ends, and their total."""
-
+    @abstractmethod
     def tensors(self) -> dict[str, Tensor]:
         """Everything that steps have moved so far; the tensors themselves, not copies."""
 
+    def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
+        """The parts of eq. 9; of another loss the mean over the epoch's bags, with the attention entropy if in use."""
+        if self._loss is None:
+            return loss_values(energies, scores, candidates, weights, self._config)
+        total, share = self._sum / self._bags, self._config.attention_entropy
+        if share == 0:
+            return {"total": total}
+        attention = float(attention_entropy(scores, len(energies)))
+        return {"attention": attention, "total": total + share * attention}
 
-AddUp = Callable[[Sequence[Tensor]], None]
-"""Adds to gradients, in place, what other processes have found."""
+    def _note(self, value: Tensor, bags: int) -> None:
+        """The loss of one step, a mean over its bags."""
+        self._bags, self._sum = self._bags + bags, self._sum + float(value.detach()) * bags
 
 
 class FlatSGD:
@@ -93,7 +114,7 @@ class FlatSGD:
         self.parameters.sub_(direction, alpha=lr)
 
 
-class FastSteps:
+class FastSteps(Steps):
     """Eq. 9 on the program's own extractors, with derivatives written out by hand.
 
     With a `loss` of the energies and the settings, its derivative by the energies comes from autograd and the rest as
@@ -101,14 +122,8 @@ class FastSteps:
     """
 
     def __init__(self, network: Network, config: Config, loss: Loss | None = None, add_up: AddUp | None = None) -> None:
-        self._network, self._config, self._loss = network, config, loss
-        self._mean = _Mean()
+        super().__init__(network, config, loss, add_up)
         self._optimizer = FlatSGD(network, config.momentum, config.nesterov, config.weight_decay, config.clip, add_up)
-
-    def epoch(self, seed: int) -> AbstractContextManager[None]:
-        """Nothing here depends on more than the generator of the epoch."""
-        self._mean = _Mean()
-        return nullcontext()
 
     def outputs(self, batch: Batch, generator: Draws) -> BagOutputs:
         """The fused forward pass."""
@@ -130,28 +145,22 @@ class FastSteps:
             return loss_gradient(energies, candidates, weights, self._config)
         leaf = energies.detach().requires_grad_()
         value = self._loss(leaf, candidates, weights, config=self._config)
-        self._mean.add(value, len(candidates))
+        self._note(value, len(candidates))
         return torch.autograd.grad(value, leaf)[0]
-
-    def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
-        """The parts of eq. 9; of another loss the mean over the epoch's bags."""
-        if self._loss is None:
-            return loss_values(energies, scores, candidates, weights, self._config)
-        return self._mean.with_attention(scores, len(energies), self._config)
 
     def tensors(self) -> dict[str, Tensor]:
         """Two flat vectors."""
         return {"parameters": self._optimizer.parameters, "velocity": self._optimizer.velocity}
 
 
-class PlainSteps:
+class PlainSteps(Steps):
     """Any loss on any extractor: autograd and `torch.optim.SGD`; eq. 9 where no `loss` is given.
 
     DEMIPL's attention entropy is added to any loss if the settings give it a weight.
     """
 
     def __init__(self, network: Network, config: Config, loss: Loss | None = None, add_up: AddUp | None = None) -> None:
-        self._network, self._config, self._loss, self._add_up = network, config, loss, add_up
+        super().__init__(network, config, loss, add_up)
         self._asked = () if loss is None else asked_by(loss, 3, ASKED)
         self._moved = {name: value for name, value in network.named_parameters() if value.requires_grad}
         self._optimizer = torch.optim.SGD(
@@ -160,15 +169,13 @@ class PlainSteps:
         if config.momentum > 0:  # made now, so that a checkpoint can be read into them before the first step
             for parameter in self._moved.values():
                 self._optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
-        self._mean = _Mean()
 
     @contextmanager
     def epoch(self, seed: int) -> Iterator[None]:
         """Layers of others may draw from torch's common generator: it is seeded here, and as before afterwards."""
         device = self._network.embed.weight.device
         self._network.train()
-        self._mean = _Mean()
-        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        with super().epoch(seed), torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(seed)
             yield
 
@@ -184,7 +191,7 @@ class PlainSteps:
             value = cli_loss(out.energies, candidates, constant, self._config)
         else:
             value = _scalar(self._loss(out.energies, candidates, constant, **self._given(out, batch, moment)))
-            self._mean.add(value, len(candidates))
+            self._note(value, len(candidates))
         if self._config.attention_entropy > 0:
             value = value + self._config.attention_entropy * attention_entropy(out.scores, len(candidates))
         self._optimizer.param_groups[0]["lr"] = self._config.learning_rate(moment.epoch)
@@ -209,12 +216,6 @@ class PlainSteps:
         }
         return {name: offered[name] for name in self._asked}
 
-    def losses(self, energies: Tensor, scores: Tensor, candidates: Tensor, weights: Tensor) -> dict[str, float]:
-        """The parts of eq. 9; of another loss the mean over the epoch's bags, with the attention entropy if in use."""
-        if self._loss is None:
-            return loss_values(energies, scores, candidates, weights, self._config)
-        return self._mean.with_attention(scores, len(energies), self._config)
-
     def tensors(self) -> dict[str, Tensor]:
         """The network's parameters and buffers and, with momentum, the velocity of each parameter."""
         state = {f"network.{name}": value for name, value in self._network.state_dict().items()}
@@ -225,25 +226,6 @@ class PlainSteps:
             for name, parameter in self._moved.items()
         }
         return state | velocity
-
-
-class _Mean:
-    """The mean of a loss over the bags of an epoch."""
-
-    def __init__(self) -> None:
-        self._bags, self._sum = 0, 0.0
-
-    def add(self, value: Tensor, bags: int) -> None:
-        """The loss of one step, a mean over its bags."""
-        self._bags, self._sum = self._bags + bags, self._sum + float(value.detach()) * bags
-
-    def with_attention(self, scores: Tensor, bags: int, config: Config) -> dict[str, float]:
-        """The total, with DEMIPL's attention entropy if it is in use."""
-        total, share = self._sum / self._bags, config.attention_entropy
-        if share == 0:
-            return {"total": total}
-        attention = float(attention_entropy(scores, bags))
-        return {"attention": attention, "total": total + share * attention}
 
 
 def _scalar(value: object) -> Tensor:

@@ -7,11 +7,10 @@ Only gradients are summed.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -208,10 +207,8 @@ class Team:
         """The scaler of all processes: the first one reads the bags for it."""
         if self.alone:
             return fit_scaler(dataset.instances, kind)
-        unread = Scaler(np.zeros(dataset.dim), np.ones(dataset.dim))
-        fitted = fit_scaler(dataset.instances, kind) if self.leads else unread
-        values = self._array_from_first(np.concatenate([fitted.shift, fitted.scale, [fitted.limit]]))
-        return Scaler(values[: dataset.dim], values[dataset.dim : -1], float(values[-1]))
+        scaler: Scaler = self._known_to_first(fit_scaler(dataset.instances, kind) if self.leads else None)
+        return scaler
 
     def from_first(self, tensors: Sequence[Tensor], history: Sequence[EpochReport]) -> list[EpochReport]:
         """Make tensors those of the first process, in place; gives the epochs so far, as it knows them."""
@@ -219,18 +216,15 @@ class Team:
             return list(history)
         for value in tensors:
             distributed.broadcast(value, 0)
-        text = json.dumps([asdict(report) for report in history]).encode()
-        length = int(self._array_from_first(np.array([len(text)]))[0])
-        content = np.frombuffer(text, np.uint8).copy() if self.leads else np.zeros(length, np.uint8)
-        return [EpochReport(**values) for values in json.loads(self._array_from_first(content).tobytes())]
+        return list(self._known_to_first(history))
 
     def any_asks(self, should_stop: Callable[[], bool] | None) -> bool:
         """Whether one of the processes is asked to stop: all must stop after the same epoch."""
         asked = should_stop is not None and should_stop()
         return asked if self.alone else bool(self.sum_(torch.tensor([float(asked)], device=self.device)) > 0)
 
-    def _array_from_first(self, array: np.ndarray) -> np.ndarray:
-        """An array of a known shape, as the first process has it."""
-        value = torch.tensor(array, device=self.device)
-        distributed.broadcast(value, 0)
-        return value.cpu().numpy()
+    def _known_to_first(self, value: Any) -> Any:
+        """What the first process knows; it alone need give a `value`."""
+        sent = [value]
+        distributed.broadcast_object_list(sent, 0, device=self.device)
+        return sent[0]

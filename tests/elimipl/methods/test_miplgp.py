@@ -8,13 +8,15 @@ import torch
 
 from bag_generators.errors import InputError
 from elimipl.methods import METHODS, learner, miplgp
-from elimipl.methods.gp_kernel import Prior, backward, median_distance
-from elimipl.methods.gp_posterior import Posterior
 from elimipl.methods.miplgp import (
+    Posterior,
+    Prior,
     augmented_candidates,
+    backward,
     disambiguated_concentrations,
     initial_concentrations,
     log_normal_targets,
+    median_distance,
 )
 from tests.elimipl.literal import softmax
 from tests.elimipl.methods.separable_bags import mixed_candidates, separable_bags

@@ -6,9 +6,7 @@ import torch
 
 from elimipl.methods import METHODS
 from elimipl.methods.bag_features import BagScaler
-from elimipl.methods.lws import LeveragedLoss, LwsConfig
-from elimipl.methods.partial_label import backbone
-from elimipl.methods.proden import WeightedCrossEntropy
+from elimipl.methods.partial_label import LwsConfig, ProdenConfig, backbone
 from tests.elimipl.methods import literal
 from tests.elimipl.methods.separable_bags import mixed_candidates, separable_bags
 
@@ -29,7 +27,7 @@ def as_sets(candidates):
 def test_losses_and_weights_equal_their_literal_loops(seed):
     logits, candidates = random_outputs(seed)
     S, g = as_sets(candidates), logits.tolist()
-    cross_entropy, leveraged = WeightedCrossEntropy(moves_after_step=False), LeveragedLoss(2.0)
+    cross_entropy, leveraged = ProdenConfig(), LwsConfig(beta=2.0)
     w = [literal.on_candidates(row, s) for row, s in zip(torch.randn(7, 5).tolist(), S, strict=True)]
     expected = np.mean([literal.cross_entropy(*row) for row in zip(g, w, S, strict=True)])
     assert cross_entropy.loss(logits, candidates, torch.tensor(w).double()).item() == pytest.approx(expected, abs=1e-6)

@@ -8,7 +8,7 @@ from bag_generators.errors import InputError
 from elimipl.config import PRESETS, Config
 from elimipl.loss_registry import OWN, register_loss
 from elimipl.methods import METHODS
-from elimipl.methods.successors import SUMMARIES
+from elimipl.methods.networks import SINCE
 from elimipl.model.margin_losses import MARGIN_LOSSES
 from elimipl.model.network import build_network
 from elimipl.model.scaling import fit_scaler
@@ -116,7 +116,7 @@ def step_by_hand(config, data, epoch_count=2):
 OF_THE_PAPER = [f"{preset} {method}" for preset in PRESETS for method in ("elimipl", "demipl")]
 
 
-@pytest.mark.parametrize("name", [*OF_THE_PAPER, *SUMMARIES])
+@pytest.mark.parametrize("name", [*OF_THE_PAPER, *SINCE])
 def test_two_epochs_equal_the_equations_by_hand(name, monkeypatch):
     monkeypatch.setattr("elimipl.model.network.SCORE_WIDTH", 3)
     data = toy_bags(m=5, k=3, d=2)
