@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from bag_generators import GENERATORS, Generator, InputError, generate, generate_many, register
+from bag_generators.generator import Pixels
 from bag_generators.registry import recipe_of, register_again, steps_of, unregister
-from bag_generators.steps import Pixels
 from tests.bag_generators import quadrants
 from tests.bag_generators.references.pictures import flat, picture
 

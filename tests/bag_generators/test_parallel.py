@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from bag_generators import pool
-from bag_generators.bag import Bag
 from bag_generators.errors import InputError
+from bag_generators.generator import Bag
 from bag_generators.image import load
 from bag_generators.parallel import generate_many
 from bag_generators.registry import generate

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bag_generators import TissueImage
-from bag_generators.polygons import trace
-from bag_generators.regions import BoxRegions, LabelRegions, Regions, edges
+from bag_generators.regions import BoxRegions, LabelRegions, Regions, edges, trace
 from tests.bag_generators.references.pictures import picture
 
 SIDES = st.integers(1, 24)

@@ -131,7 +131,7 @@ def test_an_odd_scale_is_said(microns, said, tmp_path, phantom_slide):
 
 
 def test_reading_has_a_limit_of_time(slide_file, monkeypatch):
-    monkeypatch.setattr("bag_generators.slide.readers._readers", Standbys(sleepy, 1, 60, 60))
+    monkeypatch.setattr("bag_generators.slide.slide._readers", Standbys(sleepy, 1, 60, 60))
     with pytest.raises(InputError, match="takes too long"):
         open_slide(slide_file)
 
