@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from bag_generators import bag_file
-from bag_generators.bag import Bag
 from bag_generators.errors import InputError
+from bag_generators.generator import Bag
 
 
 class BagArchive:

@@ -1,4 +1,7 @@
-"""What a bag generator is: a function from pixels to instances, and everything that is said about it."""
+"""What a bag generator is: a function from pixels to a bag of instances, and everything that is said about it.
+
+How an instance came about is told as data: a few kinds of drawing, whose colours and sizes are up to who shows them.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,115 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.pool import importable_name
 from bag_generators.regions import Regions
-from bag_generators.steps import Pixels, Step
 from bag_generators.worker import imported
+
+
+@dataclass(frozen=True, eq=False)
+class Bag:
+    """n instances of one picture, each a feature vector and the region of the picture it describes.
+
+    `generate(bag.generator, image, **bag.params)` on the same picture gives the same bag again.
+    """
+
+    features: np.ndarray
+    """(n, d) float32, read-only."""
+    regions: Regions
+    generator: str
+    params: Mapping[str, Any]
+    """Every parameter of the generator with the value used; read-only."""
+    feature_names: tuple[str, ...]
+    """d names for a person."""
+    image_sha256: str
+
+    def __post_init__(self) -> None:
+        n, d = self.features.shape
+        if self.features.dtype != np.float32 or len(self.regions) != n or len(self.feature_names) != d:
+            raise ValueError(
+                f"a bag of {n}×{d} {self.features.dtype} does not fit {len(self.regions)} regions "
+                f"and {len(self.feature_names)} feature names"
+            )
+        self.features.flags.writeable = False
+        object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only mapping can't travel between processes, a dict can; read-only arrays are made so again.
+        about = self.generator, dict(self.params), self.feature_names, self.image_sha256
+        return Bag, (self.features, self.regions, *about)
+
+
+Box: TypeAlias = tuple[float, float, float, float]
+"""x0, y0, x1, y1 in cells or pixels of the drawing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pixels:
+    """A picture (H, W, 3) of 0..255 with some boxes framed; the first one is the instance."""
+
+    pixels: np.ndarray
+    frames: Sequence[Box] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class NumberMap:
+    """One number a cell, (rows, columns): what it is, and some boxes framed."""
+
+    values: np.ndarray
+    name: str
+    frames: Sequence[Box] = ()
+    grey: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Swatches:
+    """Colours (n, 3) of 0..255 with a name each."""
+
+    colours: Sequence[np.ndarray]
+    names: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Tries:
+    """A number that was tried, what came out, and the one that was kept."""
+
+    tried: Sequence[int]
+    results: Sequence[float]
+    kept: int
+    tried_name: str
+    result_name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """A map of instance numbers (rows, columns), one of them in its colour (3,)."""
+
+    cells: np.ndarray
+    chosen: int
+    colour: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Stars:
+    """Strengths (rows, columns, directions), directions anticlockwise from the right."""
+
+    strengths: np.ndarray
+
+
+Drawing: TypeAlias = Pixels | NumberMap | Swatches | Tries | Segments | Stars
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step: a sentence without its full stop, and what to draw."""
+
+    title: str
+    drawing: Drawing
+
 
 Sees: TypeAlias = Literal["working copy", "original"]
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")

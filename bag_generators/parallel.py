@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from bag_generators.bag import Bag
 from bag_generators.errors import InputError
-from bag_generators.generator import Recipe
+from bag_generators.generator import Bag, Recipe
 from bag_generators.image import TissueImage, load
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.registry import generate, recipe_of, register_again

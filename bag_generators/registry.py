@@ -10,15 +10,13 @@ from typing import Any
 import cv2
 import numpy as np
 
-from bag_generators.bag import Bag
 from bag_generators.errors import InputError
 from bag_generators.formats import MAX_PIXELS
-from bag_generators.generator import Generator, Recipe
+from bag_generators.generator import Bag, Generator, Recipe, Step
 from bag_generators.generators import deep, kmeansseg, row, sbn, sift
 from bag_generators.image import TissueImage
 from bag_generators.plugins import Registry
 from bag_generators.pool import importable_name
-from bag_generators.steps import Step
 from bag_generators.tissue import stain
 
 _SAME_SCALE = 0.03

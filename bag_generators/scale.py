@@ -1,4 +1,7 @@
-"""The scale at which a picture is read, decided once for commands and pages alike, and who says so."""
+"""The scale at which a picture is read, decided once for commands and pages alike, and who says so.
+
+Also the field of view: how much of a large picture a model reads at once, and where it looks first.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,17 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from bag_generators.errors import InputError
-from bag_generators.field import MICRONS, SMALLEST
 from bag_generators.formats import MAX_PIXELS
 from bag_generators.image import TissueImage
 from bag_generators.tissue.nuclei import ScaleEstimate, estimate_scale
+
+TILE = 224
+"""Side of the tiles that models learned from, in pixels."""
+MICRONS = 0.5
+"""Micrometres per pixel of those tiles; what a picture of unknown scale is taken to have."""
+SMALLEST = 64
+LARGE_FROM = 1.5
+"""A picture whose shorter side is this many times as long as a tile is looked at field by field."""
 
 Origin: TypeAlias = Literal["file", "by hand", "estimated", "assumed"]
 NEAR = 1.3
@@ -105,3 +115,22 @@ def _can_be_read(image: TissueImage, microns_per_pixel: float) -> bool:
     """Whether the picture is neither too small nor too large when it is brought to the models' scale."""
     width, height = (length * microns_per_pixel / MICRONS for length in (image.width, image.height))
     return min(width, height) >= SMALLEST and width * height <= MAX_PIXELS
+
+
+def is_large(image: TissueImage) -> bool:
+    """Whether a model reads only a part of the picture at once."""
+    return min(image.width, image.height) >= LARGE_FROM * TILE
+
+
+def field_size(image: TissueImage) -> int:
+    """Side of the field of view in pixels of the picture: as much tissue as on a tile the models learned from."""
+    wanted = round(TILE * MICRONS / (image.microns_per_pixel or MICRONS))
+    return max(SMALLEST, min(wanted, image.width, image.height))
+
+
+def first_field(image: TissueImage) -> TissueImage:
+    """What is read of a picture until somebody moves the field: all of a small one, the middle of a large one."""
+    if not is_large(image):
+        return image
+    size = field_size(image)
+    return image.tile((image.width - size) // 2, (image.height - size) // 2, size)

@@ -68,7 +68,7 @@ def open_pages() -> None:
 
 def build_files() -> None:
     from bag_generators.slide import open_slide
-    from bag_generators.slide.pyramid import pyramid
+    from bag_generators.slide.demo import pyramid
     from bag_generators.tissue.phantom import draw
     from bag_generators.tissue.samples import list_samples
     from elimipl.labels import TISSUE7

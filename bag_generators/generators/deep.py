@@ -7,13 +7,11 @@ known, and taken to have that scale where it is not.
 
 import numpy as np
 
-from bag_generators.bag import Bag
 from bag_generators.errors import InputError
-from bag_generators.generator import Generator
+from bag_generators.generator import Bag, Generator, Pixels, Step
 from bag_generators.generators.encoder import CELL, ENCODER, VIEWS, WIDTH, shipped_encoder
 from bag_generators.generators.working_size import check_size
 from bag_generators.regions import BoxRegions, edges
-from bag_generators.steps import Pixels, Step
 
 MICRONS_PER_PIXEL = 0.5
 """The scale the picture is read at: that of the tiles of the paper."""

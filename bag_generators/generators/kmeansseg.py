@@ -4,13 +4,11 @@ import cv2
 import numpy as np
 import pywt
 
-from bag_generators.bag import Bag
-from bag_generators.generator import Generator
+from bag_generators.generator import Bag, Generator, NumberMap, Segments, Step, Tries
 from bag_generators.generators.grid import NO_DIFFERENCE
 from bag_generators.generators.kmeans import Clustering, grow
 from bag_generators.generators.working_size import SIDE
 from bag_generators.regions import LabelRegions
-from bag_generators.steps import NumberMap, Segments, Step, Tries
 
 FEATURE_NAMES = (
     "brightness (Y)",

@@ -5,12 +5,10 @@ from itertools import product
 
 import numpy as np
 
-from bag_generators.bag import Bag
-from bag_generators.generator import Generator
+from bag_generators.generator import Bag, Generator, Pixels, Step, Swatches
 from bag_generators.generators.grid import CELLS, brighter, colour_grid, its_colour
 from bag_generators.generators.working_size import SIDE
 from bag_generators.regions import BoxRegions, edges
-from bag_generators.steps import Pixels, Step, Swatches
 
 _COLOURS = ("red", "green", "blue")
 FEATURE_NAMES = (

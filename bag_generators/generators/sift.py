@@ -10,11 +10,9 @@ from itertools import pairwise, product
 import cv2
 import numpy as np
 
-from bag_generators.bag import Bag
-from bag_generators.generator import Generator
+from bag_generators.generator import Bag, Generator, NumberMap, Pixels, Stars, Step
 from bag_generators.generators.working_size import SIDE
 from bag_generators.regions import BoxRegions
-from bag_generators.steps import NumberMap, Pixels, Stars, Step
 
 POINTS = (32, 72, 112, 152, 192)
 """Key points along each side of the working copy, px."""

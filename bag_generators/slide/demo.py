@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import cv2
 import numpy as np
+from tifffile import TiffWriter
 
-from bag_generators.slide.pyramid import pyramid
 from bag_generators.storage import write_whole
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 
@@ -57,3 +59,27 @@ def _outline(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
     bumps = cv2.resize(rng.normal(0, 0.06, (ROWS, COLUMNS)), x.shape[::-1], interpolation=cv2.INTER_CUBIC)
     distance = np.sqrt((x / 0.93) ** 2 + (y / 0.9) ** 2) + bumps
     return np.asarray(cv2.resize(distance, (width, height), interpolation=cv2.INTER_CUBIC) < 1)
+
+
+def pyramid(levels: Sequence[np.ndarray], microns_per_pixel: float) -> bytes:
+    """A slide as a TIFF, which OpenSlide and QuPath read: all levels, (height, width, 3) uint8 each, largest first.
+
+    Each is half of the last; `microns_per_pixel` is that of the largest.
+    """
+    content = io.BytesIO()
+    with TiffWriter(content) as file:
+        for number, pixels in enumerate(levels):
+            per_centimetre = 10_000 / (microns_per_pixel * 2**number)
+            file.write(
+                np.ascontiguousarray(pixels),
+                tile=(256, 256),
+                photometric="rgb",
+                compression="zlib",  # JPEG would need a second, large package
+                compressionargs={"level": 1},
+                predictor=True,
+                subfiletype=min(number, 1),
+                resolution=(per_centimetre, per_centimetre),
+                resolutionunit="CENTIMETER",
+                metadata=None,
+            )
+    return content.getvalue()

@@ -14,11 +14,13 @@ import cv2
 import numpy as np
 
 from bag_generators.errors import InputError
+from bag_generators.formats import MOST_OVERVIEW_SECONDS, MOST_SECONDS_IN_LINE, MOST_SLIDE_READERS
 from bag_generators.image import TissueImage
+from bag_generators.pool import OUT_OF_TIME, ProcessDiedError, Standbys
 from bag_generators.scale import Origin, ScaleDecision, by_hand_only, check_scale, decide_scale
-from bag_generators.slide import reader, readers
+from bag_generators.slide import reader
+from bag_generators.slide.folder import dicom_in
 from bag_generators.slide.reader import Facts, Question, State
-from bag_generators.slide.several_files import dicom_in
 from bag_generators.slide.tissue import TissueGrid, find_tissue
 
 USUAL_SCALES = (0.15, 1.1)
@@ -117,7 +119,7 @@ def open_slide(path: str | os.PathLike[str], *, in_this_process: bool = False) -
     named = Path(path).absolute()
     file = dicom_in(named) or named if named.is_dir() else named
     state = reader.state_of(str(file))
-    ask: Callable[[Question], Any] = reader.answer if in_this_process else readers.ask
+    ask: Callable[[Question], Any] = reader.answer if in_this_process else ask_reader
     return Slide(named.name, file, state, ask(Question(str(file), state)), ask)
 
 
@@ -159,3 +161,24 @@ def _dense_places(slide: Slide, side: int) -> list[tuple[int, int]]:
         (min(round(column / size[0] * slide.width), right), min(round(row / size[1] * slide.height), bottom))
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
     ]
+
+
+_readers = Standbys(reader.answer, MOST_SLIDE_READERS, 2 * MOST_OVERVIEW_SECONDS, MOST_SECONDS_IN_LINE)
+
+
+def ask_reader(question: Question) -> Any:
+    """What a reading process answers; any thread may ask, and waits while all of them are busy."""
+    try:
+        return _readers.ask(question)
+    except ProcessDiedError as death:
+        raise unreadable(question.path, death.code) from None
+
+
+def unreadable(path: str, code: int) -> InputError:
+    """The sentence for a slide that ended the process that read it."""
+    name = Path(path).name
+    if code == OUT_OF_TIME:
+        return InputError(f"Reading the slide “{name}” takes too long.", "Export it again as a pyramidal TIFF.")
+    return InputError(
+        f"Reading the slide “{name}” stopped the program that reads it.", "Export it again as a pyramidal TIFF."
+    )

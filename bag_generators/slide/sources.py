@@ -14,10 +14,9 @@ import numpy as np
 
 from bag_generators.errors import InputError
 from bag_generators.formats import FORMATS, MAX_BYTES, extensions, in_words
-from bag_generators.reading.decoding import decode, refuse_if_too_many_bytes
-from bag_generators.reading.detection import detect_kind
+from bag_generators.reading.decoding import decode, detect_kind, refuse_if_too_many_bytes
 from bag_generators.reading.scale import SMALLEST
-from bag_generators.slide.several_files import MIRAX
+from bag_generators.slide.folder import MIRAX
 
 if TYPE_CHECKING:
     from openslide import OpenSlide

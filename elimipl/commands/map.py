@@ -14,7 +14,7 @@ from pathlib import Path
 from bag_generators.errors import InputError, printable
 from bag_generators.pool import number_of_workers
 from bag_generators.slide import at_decided_scale, open_slide
-from bag_generators.slide.several_files import dicom_in
+from bag_generators.slide.folder import dicom_in
 from bag_generators.storage import check_writable, write_whole
 from elimipl.commands import STOPPED, arguments
 from elimipl.predictor import Predictor

@@ -18,7 +18,7 @@ from jinja2 import Environment, StrictUndefined
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 from scipy import ndimage
 
-from bag_generators.polygons import trace
+from bag_generators.regions import trace
 from bag_generators.slide import Slide
 from bag_generators.storage import write_whole
 from elimipl.class_marks import class_marks

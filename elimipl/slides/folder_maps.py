@@ -21,9 +21,8 @@ from bag_generators.errors import InputError
 from bag_generators.generator import Recipe
 from bag_generators.registry import recipe_of, register_again
 from bag_generators.slide import Slide, at_decided_scale, open_slide
-from bag_generators.slide.folder import list_slides
-from bag_generators.slide.readers import unreadable
-from bag_generators.slide.several_files import files_of
+from bag_generators.slide.folder import files_of, list_slides
+from bag_generators.slide.slide import unreadable
 from bag_generators.storage import only_writer, write_whole
 from bag_generators.validation import Record, Sha256, Whole, plain, read_json, validated
 from elimipl.cluster.engine import LostTaskError, connected, on_cluster

@@ -20,8 +20,8 @@ from bag_generators.generator import Recipe
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.registry import recipe_of, register_again
 from bag_generators.slide import Slide, open_slide
-from bag_generators.slide.readers import unreadable
-from bag_generators.slide.several_files import files_of
+from bag_generators.slide.folder import files_of
+from bag_generators.slide.slide import unreadable
 from bag_generators.slide.tissue import BLUR, TissueGrid, is_blurred
 from bag_generators.storage import ForeignFileError, read_tensors, write_tensors, write_whole
 from bag_generators.threads import one_thread

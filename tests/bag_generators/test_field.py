@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bag_generators.field import field_size, first_field, is_large
 from bag_generators.image import TissueImage
+from bag_generators.scale import field_size, first_field, is_large
 
 
 def picture(width: int, height: int, microns: float | None = None) -> TissueImage:

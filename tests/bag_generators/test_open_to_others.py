@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from bag_generators import GENERATORS, Generator, InputError, generate, generate_many, register
+from bag_generators.generator import Pixels
 from bag_generators.registry import recipe_of, register_again, steps_of, unregister
-from bag_generators.steps import Pixels
 from tests.bag_generators import quadrants
 from tests.bag_generators.references.pictures import flat, picture
 
@@ -33,15 +33,11 @@ def bags_by_name(stream):
     return {Path(path).name: bag for path, bag in stream}
 
 
-def test_a_registered_generator_makes_bags_and_is_listed(fifth):
+def test_a_registered_generator_makes_bags_and_has_defaults_for_what_it_does_not_say(fifth):
     assert list(GENERATORS)[-1] == "quadrants"
     bag = generate("quadrants", flat((200, 100, 50)), gain=0.5)
     np.testing.assert_allclose(bag.features, [[100, 50, 25]] * 4)
-    assert bag.features.dtype == np.float32
-    assert bag.params == {"stain": "none", "gain": 0.5}
-
-
-def test_what_a_generator_does_not_say_has_a_default(fifth):
+    assert (bag.features.dtype, bag.params) == (np.float32, {"stain": "none", "gain": 0.5})
     image = picture("tissue")
     bag = generate("quadrants", image)
     assert GENERATORS["quadrants"].in_words(bag, 1).startswith("It stands out in ")

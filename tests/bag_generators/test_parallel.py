@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from bag_generators import pool
-from bag_generators.bag import Bag
 from bag_generators.errors import InputError
+from bag_generators.generator import Bag
 from bag_generators.image import load
 from bag_generators.parallel import generate_many
 from bag_generators.registry import generate
@@ -61,8 +61,11 @@ def assert_same_bag(one, other):
     assert np.array_equal(one.regions.paint(scores), other.regions.paint(scores), equal_nan=True)
 
 
-def test_nineteen_bags_and_one_reason_in_order(pictures):
-    results = list(generate_many("sbn", pictures, workers=1))
+def test_nineteen_bags_and_one_reason_in_order_and_no_process_for_so_few(pictures, started):
+    told = []
+    results = list(generate_many("sbn", pictures, progress=lambda done, total: told.append((done, total))))
+    assert told == [(done, 20) for done in range(1, 21)]
+    assert (started, list(generate_many("row", [], workers=4))) == ([], [])
     assert [path for path, _ in results] == pictures
     assert [i for i, (_, result) in enumerate(results) if not isinstance(result, Bag)] == [6]
     assert isinstance(results[6][1], InputError)
@@ -84,21 +87,6 @@ def test_two_processes_give_what_one_gives(pictures, started):
             assert_same_bag(one, other)
             assert not other.features.flags.writeable
     assert all(process.poll() is not None for process in started)
-
-
-def test_progress_is_told_after_every_file(pictures):
-    told = []
-    list(generate_many("row", pictures, workers=1, progress=lambda done, total: told.append((done, total))))
-    assert told == [(done, 20) for done in range(1, 21)]
-
-
-def test_no_files_no_results():
-    assert list(generate_many("row", [], workers=4)) == []
-
-
-def test_a_few_files_start_no_process(pictures, started):
-    assert len(list(generate_many("row", pictures))) == 20
-    assert started == []
 
 
 @pytest.mark.parametrize("arguments", [{"name": "rows"}, {"name": "row", "blur": 3}, {"name": "row", "workers": 0}])

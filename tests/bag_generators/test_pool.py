@@ -28,15 +28,11 @@ def test_results_come_as_they_end_when_order_does_not_matter(tmp_path):
     assert list(results) == [(0, 0)]
 
 
-def test_shared_values_come_before_the_task():
-    assert dict(in_processes(pool_tasks.scaled, [1, 2], 1, shared=(10, 3))) == {1: 13, 2: 23}
-
-
-def test_shared_values_are_sent_once_to_a_worker(monkeypatch):
+def test_shared_values_come_before_the_task_and_are_sent_once_to_a_worker(monkeypatch):
     sent = []
     send = pool._Worker._send
     monkeypatch.setattr(pool._Worker, "_send", lambda worker, message: (sent.append(message), send(worker, message)))
-    list(in_processes(pool_tasks.scaled, range(10), 2, shared=(10, 3)))
+    assert dict(in_processes(pool_tasks.scaled, range(10), 2, shared=(10, 3))) == {i: 10 * i + 3 for i in range(10)}
     assert len([message for message in sent if isinstance(message, tuple)]) == 2
     assert sorted(message for message in sent if isinstance(message, int)) == list(range(10))
 
@@ -97,9 +93,6 @@ def test_tasks_are_asked_for_only_when_there_is_room(in_order):
 def test_no_task_no_process(monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
     assert list(in_processes(pool_tasks.square, [], 4)) == []
-
-
-def test_a_function_nobody_can_import_is_refused():
     with pytest.raises(TypeError, match="top level of a module"):
         list(in_processes(lambda task: task, [1], 1))
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bag_generators import TissueImage
-from bag_generators.polygons import trace
-from bag_generators.regions import BoxRegions, LabelRegions, Regions, edges
+from bag_generators.regions import BoxRegions, LabelRegions, Regions, edges, trace
 from tests.bag_generators.references.pictures import picture
 
 SIDES = st.integers(1, 24)
@@ -52,17 +51,18 @@ def filled(polygons: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 @patient
 @given(REGIONS)
-def test_under_every_pixel_lie_those_whose_masks_hold_it(regions: Regions) -> None:
+def test_outline_box_centre_and_what_lies_under_a_pixel_are_those_of_the_masks(regions: Regions) -> None:
     y, x = np.indices(regions.shape).reshape(2, -1)
-    masks = np.stack([regions.mask(i).ravel() for i in range(len(regions))], axis=1)
-    assert (regions.under(x, y) == masks).all()
-
-
-@patient
-@given(REGIONS)
-def test_outline_filled_is_the_mask(regions: Regions) -> None:
+    under = regions.under(x, y)
     for i in range(len(regions)):
-        assert (filled(regions.outline(i), regions.shape) == regions.mask(i)).all()
+        mask = regions.mask(i)
+        rows, columns = np.nonzero(mask)
+        assert (under[:, i] == mask.ravel()).all()
+        assert (filled(regions.outline(i), regions.shape) == mask).all()
+        assert regions.box(i) == (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
+        assert regions.centre(i) == pytest.approx((columns.mean() + 0.5, rows.mean() + 0.5))
+    for outside in ((-0.1, 0), (0, -1), (1000, 0), (0, 1000), (24, 24)):
+        assert regions.at(*outside) is None
 
 
 @patient
@@ -122,21 +122,6 @@ def test_at_names_a_region_that_covers_the_pixel_and_the_nearest_centre_of_those
 
 
 @patient
-@given(REGIONS, st.sampled_from([(-0.1, 0), (0, -1), (1000, 0), (0, 1000), (24, 24)]))
-def test_at_outside_the_picture_is_nothing(regions: Regions, point: tuple[float, float]) -> None:
-    assert regions.at(*point) is None
-
-
-@patient
-@given(REGIONS)
-def test_box_and_centre_are_those_of_the_mask(regions: Regions) -> None:
-    for i in range(len(regions)):
-        rows, columns = np.nonzero(regions.mask(i))
-        assert regions.box(i) == (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
-        assert regions.centre(i) == pytest.approx((columns.mean() + 0.5, rows.mean() + 0.5))
-
-
-@patient
 @given(st.integers(1, 60), st.integers(1, 500))
 def test_edges_are_the_nearest_pixels_and_mirror(parts: int, length: int) -> None:
     cuts = edges(parts, length)
@@ -176,13 +161,10 @@ def test_the_rings_are_those_of_shapely_and_none_touches_itself(mask: np.ndarray
     assert sum((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2 for x, y in (r.T for r in rings)) == mask.sum()
 
 
-def test_crop_of_a_box_is_that_part_of_the_picture() -> None:
+def test_a_crop_is_that_part_of_the_picture_and_what_is_not_of_its_label_is_faded() -> None:
     image = picture("noise", height=80, width=100)
     regions = BoxRegions([(10, 20, 40, 70)], (80, 100))
     assert (regions.crop(image, 0) == image.pixels[20:70, 10:40]).all()
-
-
-def test_crop_of_a_label_fades_what_is_not_its_own() -> None:
     image = TissueImage.from_array(np.full((80, 80, 3), 100, np.uint8))
     cells = np.ones((8, 8), dtype=int)
     cells[2, 3] = cells[4, 5] = 0

@@ -31,11 +31,6 @@ def test_the_size_is_told_without_the_pixels():
     assert size_of_upload(b"no picture") is None
 
 
-def test_a_refusal_is_the_sentence_of_the_loader():
-    with pytest.raises(InputError, match="incomplete or damaged"):
-        read_upload(TILE[:-12])
-
-
 def test_what_takes_too_long_is_refused_and_the_next_upload_is_read(monkeypatch):
     monkeypatch.setattr(uploads, "MOST_PICTURE_SECONDS", 0.001)
     with pytest.raises(InputError, match=r"takes too long\. Export it again"):

@@ -11,7 +11,7 @@ import requests
 from playwright.sync_api import Page, expect
 
 from bag_generators.slide import open_slide
-from bag_generators.slide.pyramid import pyramid
+from bag_generators.slide.demo import pyramid
 from bag_generators.tissue.phantom import draw
 from elimipl.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bag_generators import GENERATORS, InputError, TissueImage, generate
+from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue.quality import measure
 from elimipl.answer import answer
 from elimipl.cards.card import Card
@@ -61,11 +61,3 @@ def test_one_patch_is_a_bag_of_one(predictors):
         prediction = predictor.predict(bag)
         assert prediction.attention.sum() == pytest.approx(1)
         assert len(prediction.attention) == len(bag)
-
-
-@pytest.mark.parametrize("times", [(1, 312), (312, 1)])
-def test_a_longer_ribbon_gets_a_sentence(times):
-    image = TissueImage.from_array(np.tile(NOISE, (*times, 1)))
-    for name in ON_PATCHES:
-        with pytest.raises(InputError, match="more than 8 times as long as it is wide"):
-            generate(name, image)

@@ -12,7 +12,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from bag_generators import Bag, generate
-from bag_generators.field import field_size, is_large
+from bag_generators.scale import field_size, is_large
 from bag_generators.tissue import phantom
 from bag_generators.tissue.samples import list_samples
 from elimipl.answer import NO_ANSWER, NONE_OF_THESE

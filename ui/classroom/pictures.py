@@ -8,7 +8,7 @@ from PIL import Image
 
 from bag_generators import InputError, TissueImage
 from bag_generators.errors import printable
-from bag_generators.field import TILE, first_field
+from bag_generators.scale import TILE, first_field
 from bag_generators.tissue.phantom import Phantom, draw
 from bag_generators.tissue.samples import Sample
 from bag_generators.uploads import read_upload

@@ -5,8 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from bag_generators import TissueImage
-from bag_generators.field import MICRONS, field_size, is_large
-from bag_generators.scale import ScaleDecision, decide_scale
+from bag_generators.scale import MICRONS, ScaleDecision, decide_scale, field_size, is_large
 from ui.explore import texts
 from ui.explore.analysis import View
 from ui.explore.picture import Picture

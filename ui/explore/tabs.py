@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from bag_generators import Bag, InputError, TissueImage
-from bag_generators.field import is_large
+from bag_generators.scale import is_large
 from elimipl.cards.wording import kept_sentence
 from elimipl.explain import rank_agreement
 from elimipl.trust import FlippingCurve, flipping_curve, smallest_flip

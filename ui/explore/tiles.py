@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from bag_generators import InputError, TissueImage, tiles
-from bag_generators.field import field_size
+from bag_generators.scale import field_size
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from ui.explore import texts

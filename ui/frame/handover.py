@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bag_generators import TissueImage
-from bag_generators.field import is_large
+from bag_generators.scale import is_large
 from ui.frame import address
 
 _KEY = "handed_over"

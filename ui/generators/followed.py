@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from bag_generators import GENERATORS, Bag, TissueImage
+from bag_generators.generator import Step
 from bag_generators.registry import steps_of
-from bag_generators.steps import Step
 from ui.figures.tissue import is_wide, patch_picture
 from ui.frame import charts
 from ui.frame.markdown import escape

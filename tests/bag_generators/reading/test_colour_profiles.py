@@ -73,17 +73,6 @@ def test_wide_colours_become_what_the_matrices_say(format_, profile, matrix, dec
     assert image.notes == (CONVERTED,)
 
 
-def test_a_jpeg_is_converted_after_it_is_decoded():
-    plain = load(encoded("JPEG")).pixels
-    image = load(encoded("JPEG", icc_profile=DISPLAY_P3))
-    assert largest_difference(image.pixels, to_srgb(plain, P3_TO_SRGB, linear)) <= 2
-
-
-def test_a_picture_saved_in_another_space_shows_the_same_colours():
-    p3 = np.rint(255 * curved(linear(TISSUE / 255.0) @ np.linalg.inv(P3_TO_SRGB).T)).astype(np.uint8)
-    assert largest_difference(load(encoded("PNG", Image.fromarray(p3), icc_profile=DISPLAY_P3)).pixels, TISSUE) <= 3
-
-
 def test_a_bmp_of_the_newest_kind():
     plain = encoded("BMP")
     head = bytearray(struct.pack("<I", 124) + plain[18:54]).ljust(124, b"\0")
@@ -228,7 +217,3 @@ def test_printing_colours_go_through_their_profile(format_, black, expected):
     image = load(encoded(format_, ink, icc_profile=ink_profile()))
     assert np.abs(image.pixels.astype(int) - expected).max() <= 2
     assert image.notes[:2] == ("The printing colours (CMYK) were converted to RGB.", CONVERTED)
-
-
-def test_a_profile_of_inks_is_no_profile_for_colours():
-    assert load(encoded("PNG", icc_profile=ink_profile())).notes == (UNUSED,)

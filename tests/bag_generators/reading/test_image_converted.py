@@ -45,14 +45,6 @@ def test_turned_pictures_come_upright(format_, orientation):
     assert image.pixels.flags.c_contiguous
 
 
-def test_a_turned_jpeg_comes_upright():
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    image = load(encoded("JPEG", Image.fromarray(COLOURS), exif=exif))
-    plain = load(encoded("JPEG", Image.fromarray(COLOURS)))
-    assert np.array_equal(image.pixels, np.rot90(plain.pixels, -1))
-
-
 @pytest.mark.parametrize("say", [{"xmp": b'<x tiff:Orientation="6"/>'}, {"text": True}], ids=["XMP", "text"])
 def test_the_orientation_may_stand_in_other_places(say):
     info = PngImagePlugin.PngInfo()
@@ -93,13 +85,6 @@ def test_transparency_is_laid_on_white(format_):
     assert image.notes == ("Transparent parts were laid on white.",)
 
 
-def test_an_opaque_alpha_channel_is_dropped_without_a_word():
-    opaque = Image.fromarray(np.dstack([COLOURS, np.full((40, 64), 255, np.uint8)]))
-    image = load(encoded("PNG", opaque))
-    assert np.array_equal(image.pixels, COLOURS)
-    assert image.notes == ()
-
-
 def test_a_transparent_colour_and_a_transparent_palette_entry_are_laid_on_white():
     two = np.where(RAMP[..., None] > 99, np.uint8([200, 30, 90]), np.uint8([10, 20, 30]))
     keyed = load(encoded("PNG", Image.fromarray(two), transparency=(10, 20, 30)))
@@ -115,27 +100,12 @@ def test_a_transparent_colour_and_a_transparent_palette_entry_are_laid_on_white(
     )
 
 
-def test_a_palette():
-    palette = Image.fromarray(COLOURS).quantize(16)
-    image = load(encoded("PNG", palette))
-    assert np.array_equal(image.pixels, np.array(palette.convert("RGB")))
-    assert image.notes == ("The palette colours were converted to RGB.",)
-
-
 @pytest.mark.parametrize("format_", ["JPEG", "TIFF"])
 def test_printing_colours(format_):
     ink = Image.new("CMYK", (64, 64), (0, 200, 0, 30))
     image = load(encoded(format_, ink))
     assert np.abs(image.pixels[32, 32].astype(int) - [225, 49, 225]).max() <= 3
     assert image.notes == ("The printing colours (CMYK) were converted to RGB.",)
-
-
-def test_lab_colours():
-    image = load(encoded("TIFF", Image.new("LAB", (64, 64), (128, 160, 128))))
-    red, green, blue = image.pixels[0, 0].astype(int)
-    assert red > green + 20
-    assert abs(blue - 120) < 30
-    assert image.notes == ("The Lab colours were converted to RGB.",)
 
 
 @pytest.mark.parametrize("format_", ["PNG", "JPEG", "TIFF", "BMP"])
@@ -181,24 +151,12 @@ def test_8_bit_values_in_a_16_bit_file_stay_as_they_are():
     assert np.array_equal(load(tiff(RAMP.astype(np.uint16))).pixels, grey(RAMP))
 
 
-@pytest.mark.parametrize("values", [RAMP, RAMP.astype(np.uint16) * 257, RAMP.astype(np.float32) / 255])
-def test_grey_that_counts_darkness_is_turned_round(values):
-    image = load(tiff(values, photometric="miniswhite"))
-    assert np.abs(image.pixels.astype(int) - grey(255 - RAMP)).max() <= 1
-
-
 @pytest.mark.parametrize("top", [1, 255, 65535])
 def test_float_grey_is_scaled_by_its_range(top):
     values = RAMP.astype(np.float32) * np.float32(top / 255)
     image = load(tiff(values))
     assert np.array_equal(image.pixels, grey(RAMP))
     assert image.notes == (f"Float grey values were scaled from 0–{top} to 0–255.", NO_COLOUR)
-
-
-@pytest.mark.parametrize("kind", [np.int16, np.int32, np.uint32])
-def test_other_whole_numbers_are_scaled_too(kind):
-    values = (RAMP.astype(np.uint16) * 16).astype(kind)
-    assert np.abs(load(tiff(values)).pixels.astype(int) - grey(RAMP)).max() <= 1
 
 
 def test_16_bit_colours_keep_their_upper_half():
@@ -230,38 +188,12 @@ def test_pages_of_a_tiff():
     assert image.notes == ("The file has 4 pages; page 1 was used.",)
 
 
-def test_pages_beyond_counting():
-    pages = [Image.new("RGB", (2, 2), (250, 10, i)) for i in range(120)]
-    image = load(encoded("TIFF", pages[0], save_all=True, append_images=pages[1:]))
-    assert tuple(image.pixels[0, 0]) == (250, 10, 0)
-    assert image.notes == ("The file has more than 100 pages; page 1 was used.",)
-
-
 @pytest.mark.parametrize("format_", ["PNG", "WEBP"])
 def test_animations(format_):
     first, *others = (Image.fromarray(np.roll(COLOURS, i, axis=2)) for i in range(3))
     image = load(encoded(format_, first, save_all=True, append_images=others, lossless=True))
     assert np.array_equal(image.pixels, COLOURS)
     assert image.notes == ("The picture is animated (3 frames); the first one was used.",)
-
-
-@pytest.mark.parametrize("compression", ["raw", "tiff_lzw", "tiff_deflate", "packbits", "jpeg"])
-def test_compressions_of_tiff(compression):
-    image = load(encoded("TIFF", Image.fromarray(COLOURS // 64 * 64), compression=compression))
-    assert image.pixels.shape == COLOURS.shape
-    if compression != "jpeg":
-        assert np.array_equal(image.pixels, COLOURS // 64 * 64)
-
-
-@pytest.mark.parametrize("options", [{"tile": (16, 16)}, {"bigtiff": True}, {"byteorder": ">"}])
-def test_layouts_of_tiff(options):
-    assert np.array_equal(load(tiff(COLOURS, photometric="rgb", **options)).pixels, COLOURS)
-
-
-def test_planes_of_tiff():
-    planes = COLOURS.transpose(2, 0, 1)
-    image = load(tiff(planes, photometric="rgb", planarconfig="separate", compression="zlib"))
-    assert np.array_equal(image.pixels, COLOURS)
 
 
 def test_a_small_region_saved_by_a_slide_scanner_opens():

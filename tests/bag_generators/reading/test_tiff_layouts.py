@@ -11,7 +11,6 @@ from PIL import Image
 
 from bag_generators.errors import InputError
 from bag_generators.image import load
-from bag_generators.reading import tiff
 from tests.bag_generators.reading.tiff_writer import (
     BLACK_IS_ZERO,
     CMYK,
@@ -130,26 +129,12 @@ def test_the_writer_is_right_about_what_only_opencv_can_check(compression, bits)
     assert np.array_equal(found[..., ::-1], values)
 
 
-@pytest.mark.parametrize("order", "<>")
-def test_planes_of_wide_colours_without_compression_are_refused(order):
-    data = written(drawn(16, 1, 3), Layout(16, planes=True, order=order))
-    with pytest.raises(InputError, match=r"separate planes of 16 bits\. Export it as an 8-bit PNG"):
-        load(data)
-
-
 @pytest.mark.parametrize("photometric", [WHITE_IS_ZERO, BLACK_IS_ZERO])
 @pytest.mark.parametrize("bits", [4, 8, 16])
 def test_a_single_plane_called_planes_is_the_plane_itself(photometric, bits):
     values = drawn(bits, 1, 1)
     one, planes = (load(written(values, Layout(bits, photometric, planes=named))).pixels for named in (False, True))
     assert np.array_equal(one, planes)
-
-
-def test_planes_of_wide_colours_with_compression_are_right():
-    values = drawn(16, 1, 3)
-    for order, tiles in product("<>", (0, 16)):
-        data = written(values, Layout(16, planes=True, compression=DEFLATE, order=order, tiles=tiles))
-        assert np.array_equal(load(data).pixels, values >> 8)
 
 
 @pytest.mark.parametrize("extra", [1, 2])
@@ -237,19 +222,3 @@ def test_values_of_32_bits_are_called_so_and_never_negative():
     values[0, 0] = 2**32 - 1
     with pytest.raises(InputError, match=r"from 1000 to 4\.29497e\+09"):
         load(written(values, layout))
-
-
-def test_12_bits_are_called_so():
-    assert load(written(drawn(12, 1, 1), Layout(12, BLACK_IS_ZERO))).notes[0].startswith("12-bit grey values")
-
-
-def test_further_tags_do_no_harm():
-    values = drawn(8, 1, 3)
-    data = written(values, Layout(), {270: (65,) * 400, 274: (1,), 34665: (8,), 40000: (7,) * 3000})
-    assert np.array_equal(load(data).pixels, values)
-
-
-def test_strips_that_share_their_bytes_are_counted_each(monkeypatch):
-    monkeypatch.setattr(tiff, "MOST_STRIP_BYTES", HEIGHT * WIDTH * 3 - 1)
-    with pytest.raises(InputError, match="too many parts: 3 strips or tiles of 0 MB together"):
-        load(written(drawn(8, 1, 3), Layout()))

@@ -64,17 +64,12 @@ def test_a_broken_slide_gives_a_sentence(kind, slide_file, tmp_path):
     path.write_bytes(BROKEN[kind](slide_file.read_bytes()))
     with pytest.raises(InputError) as refusal:
         read_all(path)
+    assert ("levels have different shapes" in str(refusal.value)) == (kind == "too-high")
     assert refusal.value.what.endswith(".")
     assert refusal.value.fix.endswith(".")
     assert str(tmp_path) not in str(refusal.value)
     assert list(tmp_path.iterdir()) == [path]
     assert open_slide(slide_file).region(0, 0, 10, 0.5).shape == (10, 10, 3)
-
-
-def test_false_levels_are_noticed_before_anything_is_read(slide_file, tmp_path):
-    (tmp_path / "false.tif").write_bytes(BROKEN["too-high"](slide_file.read_bytes()))
-    with pytest.raises(InputError, match="levels have different shapes"):
-        open_slide(tmp_path / "false.tif")
 
 
 def test_ten_at_once_do_not_disturb_each_other(slide_file, tmp_path):
@@ -131,7 +126,7 @@ def test_an_odd_scale_is_said(microns, said, tmp_path, phantom_slide):
 
 
 def test_reading_has_a_limit_of_time(slide_file, monkeypatch):
-    monkeypatch.setattr("bag_generators.slide.readers._readers", Standbys(sleepy, 1, 60, 60))
+    monkeypatch.setattr("bag_generators.slide.slide._readers", Standbys(sleepy, 1, 60, 60))
     with pytest.raises(InputError, match="takes too long"):
         open_slide(slide_file)
 

@@ -5,8 +5,7 @@ import pytest
 from PIL import Image
 
 from bag_generators.slide import open_slide
-from bag_generators.slide.demo import demo_kinds
-from bag_generators.slide.pyramid import pyramid
+from bag_generators.slide.demo import demo_kinds, pyramid
 from bag_generators.tissue.phantom import PHANTOM_KINDS
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bag_generators import InputError
 from bag_generators.slide import list_slides, open_slide, slide_path
-from bag_generators.slide.several_files import files_of
+from bag_generators.slide.folder import files_of
 from tests.bag_generators.slide import makers
 from tests.bag_generators.slide.makers.dicom import write_dicom
 from tests.bag_generators.slide.makers.mirax import write_mirax

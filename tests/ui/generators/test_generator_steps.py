@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from bag_generators import GENERATORS, TissueImage, generate
+from bag_generators.generator import Stars
 from bag_generators.generators import row
 from bag_generators.generators.grid import colour_name
 from bag_generators.generators.kmeansseg import LITTLE_GAIN, TIGHT
 from bag_generators.registry import steps_of
-from bag_generators.steps import Stars
 from bag_generators.tissue import phantom
 from ui.frame.palette import LIGHT
 from ui.generators.bags import Described, linked, place_of

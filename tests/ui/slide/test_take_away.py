@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 
 from bag_generators.slide import open_slide
-from bag_generators.slide.pyramid import pyramid
+from bag_generators.slide.demo import pyramid
 from tests.ui.slide.small_map import small_map
 from ui.slide.take_away import map_zip
 
