@@ -2,13 +2,12 @@
 
 import streamlit as st
 
-from ui.batch import texts
-from ui.batch.panel import choose_files, show_batch
+from ui.batch.panel import INTRO, choose_files, show_batch
 from ui.explore.method import choose_generator, choose_model
 from ui.frame.page import start_page
 
 start_page("Batch")
-st.markdown(texts.INTRO)
+st.markdown(INTRO)
 with st.sidebar:
     predictor = choose_model(choose_generator())
 if predictor is None:

@@ -4,8 +4,7 @@ import streamlit as st
 
 from bag_generators import InputError
 from ui.compare import texts
-from ui.compare.live import show_live
-from ui.compare.page import choose_comparison, show_comparison, show_verdict
+from ui.compare.page import choose_comparison, show_comparison, show_live, show_verdict
 from ui.frame.page import show_error, start_page
 
 start_page("Compare models")

@@ -6,10 +6,16 @@ from bag_generators import GENERATORS
 from ui.explore.gallery import show_waiting
 from ui.explore.picture import choose_picture
 from ui.frame.page import show_error, show_notes, start_page
-from ui.generators import texts
-from ui.generators.bags import all_bags
-from ui.generators.followed import show_same_place, show_steps
-from ui.generators.maps import choose_instance, choose_unit, show_maps
+from ui.generators.page import (
+    all_bags,
+    choose_instance,
+    choose_unit,
+    intro,
+    read_by,
+    show_maps,
+    show_same_place,
+    show_steps,
+)
 
 start_page("Bag generators")
 with st.sidebar:
@@ -19,8 +25,8 @@ if picture is None:
     st.stop()
 show_notes(picture.image.notes)
 bags, refusals = all_bags(picture.image, picture.is_drawn)
-st.markdown(texts.intro(len(bags)))
-st.caption(texts.read_by([described.prediction.label_space.id for described in bags.values() if described.prediction]))
+st.markdown(intro(len(bags)))
+st.caption(read_by([described.prediction.label_space.id for described in bags.values() if described.prediction]))
 for problem in (*GENERATORS.problems, *refusals):
     show_error(problem)
 if not bags:

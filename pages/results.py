@@ -4,8 +4,9 @@ import streamlit as st
 
 from bag_generators import InputError
 from ui.frame.page import show_error, start_page
-from ui.results import texts
 from ui.results.page import (
+    INTRO,
+    NO_RESULTS,
     choose,
     load_claims,
     load_records,
@@ -17,11 +18,11 @@ from ui.results.page import (
 )
 
 start_page("Results")
-st.markdown(texts.INTRO)
+st.markdown(INTRO)
 try:
     records = load_records()
     if records is None:
-        st.warning(texts.NO_RESULTS, icon=":material/warning:")
+        st.warning(NO_RESULTS, icon=":material/warning:")
     else:
         with st.sidebar:
             choice = choose(records)

@@ -75,8 +75,7 @@ def build_files() -> None:
     from elimipl.predictor import Predictor
     from elimipl.slides import map_slide
     from elimipl.slides.exports import write_map
-    from ui.batch.rows import classify_files
-    from ui.batch.tables import batch_csv, batch_json
+    from ui.batch.rows import batch_csv, batch_json, classify_files
     from ui.classroom.exports import class_bag_file, class_json, votes_csv
     from ui.classroom.pictures import drawn
     from ui.classroom.store.classes import ClassStore

@@ -14,8 +14,7 @@ from bag_generators.tissue.samples import list_samples
 from elimipl.answer import NO_ANSWER, NONE_OF_THESE
 from elimipl.predictor import Predictor
 from scripts.bad_inputs.table import INPUTS, BadInput, Outcome
-from ui.batch.rows import classify_files
-from ui.batch.tables import batch_json
+from ui.batch.rows import batch_json, classify_files
 from ui.explore import texts as wording
 
 ROOT = Path(__file__).resolve().parents[2]

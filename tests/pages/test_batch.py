@@ -16,9 +16,8 @@ from elimipl.cards.limits import Limits
 from elimipl.commands import main
 from elimipl.labels import TISSUE7
 from elimipl.predictor import Predictor
-from ui.batch.rows import classify_files
-from ui.batch.tables import batch_csv, batch_json, batch_table, compared
-from ui.batch.texts import summary
+from ui.batch.panel import summary
+from ui.batch.rows import batch_csv, batch_json, batch_table, classify_files, compared
 from ui.explore.analysis import View, analyse
 
 ROOT = Path(__file__).resolve().parents[2]

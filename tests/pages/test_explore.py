@@ -21,11 +21,10 @@ from elimipl.explain import contribution, single, without_instances
 from elimipl.predictor import Predictor
 from ui.explore import texts
 from ui.explore.analysis import OF_A_CLASS, CandidateSet, View, analyse, votes_of
-from ui.explore.candidates import switch_clicked
+from ui.explore.answer import switch_clicked
 from ui.explore.maps import vote_layers, vote_shares
 from ui.figures.bars import PALE
-from ui.figures.evenness import is_even
-from ui.figures.map_colours import COLOUR_PAIRS
+from ui.figures.map_layer import COLOUR_PAIRS, is_even
 from ui.frame.palette import LIGHT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -290,7 +289,7 @@ def test_a_click_on_a_bar_switches_its_candidate_label():
     analysis = analyse(View(sample.load()), sample, predictor, CandidateSet(members, "sample"))
     key = f"candidates_tissue7_{sample.load().sha256[:12]}"
     chart = {"selection": {"points": [{"customdata": space.index("LYM")}]}}
-    with patch("ui.explore.candidates.st") as streamlit, patch("ui.frame.charts.st", streamlit):
+    with patch("ui.explore.answer.st") as streamlit, patch("ui.frame.charts.st", streamlit):
         streamlit.session_state = {"class-bars": chart}
         switch_clicked("class-bars", analysis)
         assert streamlit.session_state[key] == ["LYM", "NORM", "TUM"]

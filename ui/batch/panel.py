@@ -1,6 +1,7 @@
 """The Batch page's widgets: files in, a table, its downloads and a way to Explore out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 import streamlit as st
@@ -12,22 +13,127 @@ from bag_generators.scale import by_hand_only
 from bag_generators.uploads import read_upload
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
-from ui.batch import texts
-from ui.batch.kept import Batch, classified, forget_batch, how, kept_batch
-from ui.batch.tables import batch_csv, batch_json, batch_table, compared
+from ui.batch.rows import BatchRow, batch_csv, batch_json, batch_table, classify_files, compared
 from ui.frame import choices
 from ui.frame import texts as shared
 from ui.frame.download import download_button
 from ui.frame.handover import open_in_explore
 from ui.frame.log import model_name
+from ui.frame.markdown import escape
 from ui.frame.page import show_error
+from ui.frame.texts import EXPECTED_SCALE
+
+INTRO = (
+    "Classify many pictures at once. Every file gets a row: an answer, or the reason why there is none. "
+    f"{EXPECTED_SCALE} The whole picture is read, as “elimipl predict” does."
+)
+FOLDER_HELP = "All pictures in a folder and the folders inside it. Folders named after classes are compared with."
+SCALE_LABEL = "µm per pixel of all files"
+SCALE_HELP = "Leave it empty to take what each file says, else what its nuclei tell, else 0.5; the table says which."
+OPEN_HELP = "Choose a row by the box at its left end. Explore then shows the same answer with its map."
+COLUMNS = {
+    "thumbnail": "picture",
+    "true_label": "label by name",
+    "label_set": "possible at 90 %",
+    "scale": "scale (µm per pixel)",
+    "why": "notes, and what speaks against it",
+}
+COMPARISON_HEADING = "Answers against the labels in the names"
+
+
+def answers_from(labels: LabelSpace) -> str:
+    """Which classes the chosen model knows."""
+    classes = escape(", ".join(labels.titles))
+    return (
+        f"The model chosen in the sidebar answers with one of {len(labels)} classes ({classes}) or with none of them. "
+        "Other label spaces are there, too."
+    )
+
+
+def summary(files: int, refused: int, doubtful: int, unchecked: int = 0, trusted: int = 0) -> str:
+    """What became of the files, in a sentence."""
+    summary = f"**{files - refused} of {files}** files classified, {trusted} of them with every check passed"
+    summary += f", {doubtful} outside what the model knows" if doubtful else ""
+    summary += f", {unchecked} not checked for that" if unchecked else ""
+    return summary + (f"; {refused} refused, with the reason in the table." if refused else ".")
+
+
+def opened_title(sha256: str) -> str:
+    """What a picture of a batch is called in Explore; never the name of its file."""
+    return f"From Batch ({sha256[:8]})"
+
+
+def comparison(files: int, right: int, trusted: int, trusted_right: int) -> str:
+    """How often the answers agree with the names, all of them and those with every check passed."""
+    sentence = f"The names of {files} files carry a label: **{right}** answers agree with it ({right / files:.0%})."
+    if trusted:
+        sentence += f" Of the {trusted} with every check passed, {trusted_right} agree ({trusted_right / trusted:.0%})."
+    return f"{sentence} Rows are the labels in the names, columns the answers."
+
+
+MOST_BYTES = 64_000_000
+"""Of files; a larger batch keeps its rows only, and its files as long as they are chosen on the page."""
+_KEPT = "batch_kept"
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """What was classified, by which model, and the files by the number of their row, as far as they are kept."""
+
+    made_of: tuple[str, ...]
+    files: tuple[tuple[str, bytes], ...]
+    rows: tuple[BatchRow, ...]
+
+    @property
+    def how(self) -> tuple[str, ...]:
+        """The model and the scale."""
+        return self.made_of[:2]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of the files."""
+        return self.made_of[2:]
+
+
+def how(predictor: Predictor, microns_per_pixel: float | None) -> tuple[str, ...]:
+    """What tells one way of classifying files from another."""
+    return (predictor.card.fingerprint, str(microns_per_pixel))
+
+
+def kept_batch() -> Batch | None:
+    """The batch of this visit."""
+    kept: Batch | None = st.session_state.get(_KEPT)
+    return kept
+
+
+def forget_batch() -> None:
+    """Drop files and rows."""
+    st.session_state.pop(_KEPT, None)
+
+
+def classified(
+    ids: Sequence[str],
+    files: Sequence[tuple[str, bytes]],
+    predictor: Predictor,
+    microns_per_pixel: float | None,
+    progress: Callable[[int], object],
+) -> Batch:
+    """The batch of these files, model and scale, made once; `ids` tell one choice of files from another."""
+    made_of = (*how(predictor, microns_per_pixel), *ids)
+    kept = kept_batch()
+    if kept is None or kept.made_of != made_of:
+        rows = classify_files(files, predictor, progress, microns_per_pixel)
+        few = sum(len(data) for _, data in files) <= MOST_BYTES
+        kept = Batch(made_of, tuple(files) if few else (), tuple(rows))
+        st.session_state[_KEPT] = kept
+    return kept
 
 
 def choose_files() -> list[UploadedFile]:
     """The chosen files, as far as they stay within the limits."""
-    folder = choices.switch(texts.FOLDER_LABEL, "folder", help=texts.FOLDER_HELP)
+    folder = choices.switch("Choose a folder", "folder", help=FOLDER_HELP)
     uploads = st.file_uploader(
-        texts.UPLOAD_LABEL,
+        "Pictures",
         type=list(extensions()),
         accept_multiple_files="directory" if folder else True,
         help=shared.UPLOAD_HELP,
@@ -46,10 +152,8 @@ def choose_files() -> list[UploadedFile]:
 
 def show_batch(uploads: Sequence[UploadedFile], predictor: Predictor) -> None:
     """Classify once per set of files, model and scale, and show what became of each; without files, of those before."""
-    st.caption(texts.answers_from(predictor.card.label_space))
-    microns = st.number_input(
-        texts.SCALE_LABEL, 0.05, 20.0, None, 0.05, help=texts.SCALE_HELP, key="batch_scale", width=260
-    )
+    st.caption(answers_from(predictor.card.label_space))
+    microns = st.number_input(SCALE_LABEL, 0.05, 20.0, None, 0.05, help=SCALE_HELP, key="batch_scale", width=260)
     kept = kept_batch()
     if uploads:
         files = [(upload.name, upload.getvalue()) for upload in uploads]
@@ -60,7 +164,7 @@ def show_batch(uploads: Sequence[UploadedFile], predictor: Predictor) -> None:
     elif kept is not None:
         batch, files = kept, list(kept.files)
     else:
-        st.info(texts.EMPTY, icon=":material/upload_file:")
+        st.info("Choose one or more pictures to begin.", icon=":material/upload_file:")
         return
     _show_rows(batch, files, predictor, still_chosen=bool(uploads))
 
@@ -85,11 +189,11 @@ def _show_rows(batch: Batch, files: list[tuple[str, bytes]], predictor: Predicto
     refused = sum(bool(row.refused) for row in rows)
     doubtful = sum(row.in_scope is False for row in rows)
     unchecked = sum(row.in_scope is None and not row.refused for row in rows)
-    st.markdown(texts.summary(len(rows), refused, doubtful, unchecked, sum(bool(row.trusted) for row in rows)))
+    st.markdown(summary(len(rows), refused, doubtful, unchecked, sum(bool(row.trusted) for row in rows)))
     if not still_chosen:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(texts.KEPT)
-            st.button(texts.FORGET, key="forget-batch", on_click=forget_batch, type="tertiary")
+            st.caption("The files of this visit, classified before.")
+            st.button("Forget them", key="forget-batch", on_click=forget_batch, type="tertiary")
     labels = predictor.card.label_space
     chosen = _show_table(batch, labels)
     with st.container(horizontal=True):
@@ -102,8 +206,8 @@ def _show_rows(batch: Batch, files: list[tuple[str, bytes]], predictor: Predicto
 
 def _show_table(batch: Batch, labels: LabelSpace) -> int | None:
     """The table; the number of the row that a person chose."""
-    columns = {name: st.column_config.Column(title) for name, title in texts.COLUMNS.items()} | {
-        "thumbnail": st.column_config.ImageColumn(texts.COLUMNS["thumbnail"], width="small"),
+    columns = {name: st.column_config.Column(title) for name, title in COLUMNS.items()} | {
+        "thumbnail": st.column_config.ImageColumn(COLUMNS["thumbnail"], width="small"),
         "probability": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
     }
     event = st.dataframe(
@@ -122,9 +226,7 @@ def _show_table(batch: Batch, labels: LabelSpace) -> int | None:
 
 def _offer_explore(batch: Batch, files: list[tuple[str, bytes]], chosen: int | None) -> None:
     usable = chosen is not None and bool(files) and not batch.rows[chosen].refused
-    opened = st.button(
-        texts.OPEN_LABEL, icon=":material/biotech:", key="open", disabled=not usable, help=texts.OPEN_HELP
-    )
+    opened = st.button("Open in Explore", icon=":material/biotech:", key="open", disabled=not usable, help=OPEN_HELP)
     if not opened or chosen is None or not usable:
         return
     try:
@@ -135,13 +237,13 @@ def _offer_explore(batch: Batch, files: list[tuple[str, bytes]], chosen: int | N
     row = batch.rows[chosen]
     if row.scale_origin == "by hand" and row.microns_per_pixel is not None:
         image = by_hand_only(row.microns_per_pixel).apply_to(image)
-    open_in_explore(image, texts.opened_title(image.sha256), whole=True)
+    open_in_explore(image, opened_title(image.sha256), whole=True)
 
 
 def _show_comparison(batch: Batch, labels: LabelSpace) -> None:
     found = compared(batch.rows, labels)
     if found is None:
         return
-    st.subheader(texts.COMPARISON_HEADING, divider="gray")
-    st.markdown(texts.comparison(found.files, found.right, found.trusted, found.trusted_right))
-    st.dataframe(found.matrix, width="content", key="confusion", alt=texts.COMPARISON_HEADING)
+    st.subheader(COMPARISON_HEADING, divider="gray")
+    st.markdown(comparison(found.files, found.right, found.trusted, found.trusted_right))
+    st.dataframe(found.matrix, width="content", key="confusion", alt=COMPARISON_HEADING)

@@ -1,8 +1,14 @@
-"""Many pictures at once: one answer or one reason for each, never a stop."""
+"""Many pictures at once: one answer or one reason for each, never a stop; and the rows as tables and files."""
 
+import csv
 import hashlib
+import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
 
 from bag_generators import InputError, TissueImage, generate
 from bag_generators.errors import printable
@@ -10,10 +16,11 @@ from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import measure_for
 from bag_generators.uploads import read_upload
 from elimipl.answer import ACCEPTANCE, Answer, answer
+from elimipl.csv_cells import defused
 from elimipl.data.pictures import PHANTOMS
+from elimipl.labels import LabelSpace
 from elimipl.predictor import Prediction, Predictor
 from elimipl.scope import DRAWINGS_ONLY
-from ui.batch.names import label_in
 from ui.figures.tissue import display_copy
 from ui.frame.log import model_name, picture_name, timed
 from ui.frame.texts import NOT_CHECKED
@@ -126,3 +133,119 @@ def shown_name(name: str) -> str:
     """A file name fit to be shown: no control or direction marks, not longer than a line."""
     plain = printable(name)
     return plain if len(plain) <= SHOWN_NAME else f"{plain[:50]}…{plain[-29:]}"
+
+
+def label_in(name: str, labels: Sequence[str]) -> str:
+    """The one class a path names, nearest folder first; empty where it names none, or several at once.
+
+    >>> label_in("tiles/TUM/0001.png", ["STR", "TUM"]), label_in("str-TUM.png", ["STR", "TUM"])
+    ('TUM', '')
+    """
+    by_words = {_words(label): label for label in labels}
+    *folders, file = re.split(r"[/\\]", name)
+    for part in (*reversed(folders), file.rpartition(".")[0] or file):
+        words = _words(part)
+        found = {label for own, label in by_words.items() if own and _contains(words, own)}
+        if found:
+            return found.pop() if len(found) == 1 else ""
+    return ""
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"[^\W\d_]+", text.lower()))
+
+
+def _contains(words: tuple[str, ...], own: tuple[str, ...]) -> bool:
+    return any(words[start : start + len(own)] == own for start in range(len(words) - len(own) + 1))
+
+
+SHOWN = ("thumbnail", "file", "true_label", "answer", "probability", "label_set", "scale", "why")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Answers against the labels in the names."""
+
+    matrix: pd.DataFrame
+    """Rows are the labels in the names, columns the answers."""
+    files: int
+    right: int
+    trusted: int
+    trusted_right: int
+
+
+def batch_table(rows: Sequence[BatchRow], labels: LabelSpace) -> pd.DataFrame:
+    """What the page shows; columns that would be empty are left out."""
+    shown = [
+        vars(row)
+        | {"true_label": labels.title(row.true_label), "label_set": _else_possible(row, labels)}
+        | {"answer": _answer(row, labels), "scale": _scale(row), "why": row.refused or row.notes}
+        for row in rows
+    ]
+    table = pd.DataFrame(shown, columns=list(SHOWN))
+    return table.drop(
+        columns=[column for column in ("true_label", "label_set", "scale", "why") if not table[column].any()]
+    )
+
+
+def compared(rows: Sequence[BatchRow], labels: LabelSpace) -> Comparison | None:
+    """The confusion matrix; None where fewer than two names carry a label."""
+    known = [row for row in rows if row.true_label and not row.refused]
+    if len(known) < 2:
+        return None
+    names = [name for name in known[0].probabilities if any(name in (row.true_label, row.label) for row in known)]
+    matrix = pd.crosstab([row.true_label for row in known], [row.label for row in known])
+    matrix = (
+        matrix.reindex(index=names, columns=names, fill_value=0)
+        .rename(labels.title, axis=0)
+        .rename(labels.title, axis=1)
+    )
+    matrix = matrix.rename_axis(index="by name", columns=None)
+    trusted = [row for row in known if row.trusted]
+    right, trusted_right = (sum(row.label == row.true_label for row in group) for group in (known, trusted))
+    return Comparison(matrix, len(known), right, len(trusted), trusted_right)
+
+
+def batch_csv(rows: Sequence[BatchRow]) -> str:
+    """All that is known of the files as CSV in which no spreadsheet takes a name for a formula."""
+    table = pd.DataFrame([_flat(row) for row in rows])
+    for column in table.columns:
+        table[column] = table[column].map(lambda value: defused(value) if isinstance(value, str) else value)
+    table.columns = [defused(column) for column in table.columns]
+    return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+
+
+def batch_json(rows: Sequence[BatchRow]) -> str:
+    """The same as JSON, without the small pictures."""
+    kept = [{name: value for name, value in vars(row).items() if name != "thumbnail"} for row in rows]
+    return json.dumps(kept, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _flat(row: BatchRow) -> dict[str, Any]:
+    """One value per column: the probability of every class."""
+    left_out = ("thumbnail", "probabilities", "notes", "refused")
+    return (
+        {name: value for name, value in vars(row).items() if name not in left_out}
+        | {"label_set": _joined(row)}
+        | {f"p_{name}": value for name, value in row.probabilities.items()}
+        | {"notes": row.notes, "refused": row.refused}
+    )
+
+
+def _answer(row: BatchRow, labels: LabelSpace) -> str:
+    """The label where it counts; what is most probable in brackets where a check failed or nothing was decided."""
+    title = labels.title(row.label)
+    return f"{row.headline.lower()} ({title})" if row.declined else title
+
+
+def _scale(row: BatchRow) -> str:
+    return "" if row.microns_per_pixel is None else f"{row.microns_per_pixel:.2g}, {row.scale_origin}"
+
+
+def _joined(row: BatchRow, shown: Callable[[str], str] = str) -> str:
+    return "" if row.label_set is None else ", ".join(map(shown, row.label_set))
+
+
+def _else_possible(row: BatchRow, labels: LabelSpace) -> str:
+    """The possible labels; one alone says less than the chance of being right, where that is known."""
+    return "" if row.chance is not None and len(row.label_set or ()) < 2 else _joined(row, labels.title)

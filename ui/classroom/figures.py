@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from ui.classroom import texts
 from ui.classroom.outcome import METHODS, Outcome
-from ui.figures.plain_text import plain
+from ui.figures.drawing import plain
 from ui.frame.palette import Palette
 
 LONGEST_LINE = 18  # characters beside a bar

@@ -13,7 +13,7 @@ from bag_generators.tissue.phantom import Phantom, draw
 from bag_generators.tissue.samples import Sample
 from bag_generators.uploads import read_upload
 from elimipl.labels import TISSUE7, LabelSpace
-from ui.batch.names import label_in
+from ui.batch.rows import label_in
 from ui.classroom.store.records import NewPicture
 
 LONGEST_SIDE = 512  # px; larger pictures are made smaller

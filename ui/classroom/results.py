@@ -12,7 +12,7 @@ from ui.classroom.figures import confusion_map, vote_bars
 from ui.classroom.kept import class_store
 from ui.classroom.store.records import Ballot, ClassSession
 from ui.classroom.tally import Tally, tally
-from ui.figures.plain_text import plain
+from ui.figures.drawing import plain
 from ui.frame import charts
 from ui.frame.download import download_button
 from ui.frame.markdown import escape

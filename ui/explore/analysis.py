@@ -20,8 +20,8 @@ from elimipl.bag_parts import blocks_of
 from elimipl.labels import LabelSpace
 from elimipl.predictor import FeatureBag, Instances, Prediction, Predictor
 from elimipl.scope import Verdict, judge
-from ui.figures.cells import cells_of
-from ui.figures.map_colours import COLOUR_PAIRS
+from ui.figures.map_layer import COLOUR_PAIRS
+from ui.figures.tissue import cells_of
 from ui.frame.cached import bag_of, explanation, gradients
 from ui.frame.log import model_name, picture_name, timed
 

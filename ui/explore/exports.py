@@ -19,9 +19,7 @@ from elimipl.result_file import Field, Instances, Model, Numbers, Picture, Resul
 from ui.explore import texts
 from ui.explore.analysis import OF_A_CLASS, TWO_CLASSES, Analysis, ViewState, maps_of
 from ui.explore.maps import drawn_numbers, panels_of, vote_shares
-from ui.figures.evenness import is_even, times_even_share
-from ui.figures.map_colours import channels, class_colours
-from ui.figures.map_layer import Layer
+from ui.figures.map_layer import Layer, channels, class_colours, is_even, times_even_share
 from ui.frame.texts import NOT_A_DEVICE
 
 MOST_NUMBERED = 12  # removed patches that a sentence names

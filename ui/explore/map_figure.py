@@ -10,10 +10,8 @@ from bag_generators import TissueImage
 from ui.explore import texts
 from ui.explore.analysis import Analysis, View, ViewState
 from ui.explore.maps import VEIL, panels_of, veil_of, vote_codes, vote_shares
-from ui.figures.drawing import Drawing
-from ui.figures.map_colours import class_colours
-from ui.figures.map_layer import joined
-from ui.figures.plain_text import plain
+from ui.figures.drawing import Drawing, plain
+from ui.figures.map_layer import class_colours, joined
 from ui.figures.tissue import add_click_targets, add_outlines, display_copy
 from ui.frame.palette import Palette
 

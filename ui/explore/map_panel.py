@@ -26,11 +26,10 @@ from ui.explore.analysis import (
     set_removed,
     shown_now,
 )
-from ui.explore.field import move_to
 from ui.explore.map_figure import map_figure
 from ui.explore.maps import drawn_numbers, map_scores, mask_of, members_of, polygons_of, vote_shares
-from ui.figures.evenness import is_even
-from ui.figures.map_colours import COLOUR_PAIRS
+from ui.explore.picture import move_to
+from ui.figures.map_layer import COLOUR_PAIRS, is_even
 from ui.figures.tissue import patch_picture
 from ui.frame import charts, choices
 from ui.frame.markdown import escape, option_text

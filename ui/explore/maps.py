@@ -23,10 +23,8 @@ from ui.explore.analysis import (
     Votes,
     class_index,
 )
-from ui.figures.cells import cells_of
-from ui.figures.evenness import EVEN, times_even_share
-from ui.figures.map_colours import COLOUR_PAIRS, class_colours, diverging, rising
-from ui.figures.map_layer import Layer
+from ui.figures.map_layer import COLOUR_PAIRS, EVEN, Layer, class_colours, diverging, rising, times_even_share
+from ui.figures.tissue import cells_of
 
 ATTENTION_REACH = 8.0
 """The scale of attention runs from an eighth of an even share to eight times as much, for every picture."""

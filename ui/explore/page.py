@@ -10,14 +10,12 @@ import streamlit as st
 from bag_generators import InputError
 from ui.explore import texts
 from ui.explore.analysis import Analysis, ViewState, analyse, shown_now
-from ui.explore.answer import show_answer
-from ui.explore.candidates import choose_candidates
+from ui.explore.answer import choose_candidates, show_answer
 from ui.explore.exports import geojson, instances_csv, provenance_json
-from ui.explore.field import choose_field
 from ui.explore.gallery import show_waiting
 from ui.explore.map_panel import show_map
 from ui.explore.method import choose_generator, choose_model, fit_to_picture, follow_weights
-from ui.explore.picture import choose_picture
+from ui.explore.picture import choose_field, choose_picture
 from ui.explore.picture_export import painted_png
 from ui.explore.report import html_report
 from ui.explore.tabs import show_bag_alone, show_below

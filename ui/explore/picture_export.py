@@ -11,8 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from ui.explore import exports
 from ui.explore.analysis import Analysis, ViewState
 from ui.explore.maps import VEIL, panels_of, veil_of, vote_codes
-from ui.figures.map_colours import at
-from ui.figures.map_layer import Layer, blended
+from ui.figures.map_layer import Layer, at, blended
 from ui.figures.tissue import outline_lines
 from ui.frame import texts
 from ui.frame.palette import LIGHT

@@ -12,8 +12,7 @@ from ui.explore import exports, texts
 from ui.explore.analysis import OF_A_CLASS, Analysis, ViewState
 from ui.explore.answer import bar_groups
 from ui.explore.picture_export import painted_panels
-from ui.figures.evenness import times_even_share
-from ui.figures.map_layer import Layer
+from ui.figures.map_layer import Layer, times_even_share
 from ui.frame.palette import LIGHT
 from ui.frame.texts import APP_TITLE, NOT_A_DEVICE
 

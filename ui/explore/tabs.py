@@ -26,8 +26,8 @@ from ui.explore.analysis import (
 )
 from ui.explore.maps import map_scores
 from ui.explore.tiles import show_tiles
-from ui.figures.instances import MOST_BARS, instance_bars, score_histogram
-from ui.figures.plain_text import plain
+from ui.figures.bars import MOST_BARS, instance_bars, score_histogram
+from ui.figures.drawing import plain
 from ui.figures.tissue import add_outlines, patch_picture, picture_figure
 from ui.frame import charts
 from ui.frame.cached import bag_of

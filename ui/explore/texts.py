@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ui.explore.analysis import Analysis
     from ui.explore.maps import RegionNumbers
 
-SAMPLE_HELP = "Ready pictures that ship with the app. Phantoms are drawn, so we know which parts carry the class."
 STILL_SHOWN = "The picture before is still shown."
 
 

@@ -14,9 +14,9 @@ from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from ui.explore import texts
 from ui.explore.analysis import Analysis
-from ui.explore.field import move_to
-from ui.figures.map_colours import class_colours
-from ui.figures.plain_text import plain
+from ui.explore.picture import move_to
+from ui.figures.drawing import plain
+from ui.figures.map_layer import class_colours
 from ui.figures.tissue import picture_figure
 from ui.frame import charts
 from ui.frame import texts as shared

@@ -1,6 +1,8 @@
 """The tissue picture as a Plotly figure, in original pixel coordinates, with its instances drawn on top."""
 
 import base64
+from functools import lru_cache
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -8,10 +10,42 @@ import plotly.graph_objects as go
 
 from bag_generators import Bag, TissueImage
 from bag_generators.regions import Regions
-from ui.figures.cells import Cells, cells_of
-from ui.figures.drawing import Drawing
-from ui.figures.plain_text import plain
+from ui.figures.drawing import Drawing, plain
 from ui.frame.palette import Palette
+
+
+class Cells(NamedTuple):
+    """A grid that the instances fill, each one cell."""
+
+    x_edges: np.ndarray  # (columns + 1,) px
+    y_edges: np.ndarray  # (rows + 1,)
+    numbers: np.ndarray  # (rows, columns) the instance of each cell
+
+    def at(self, x: float, y: float) -> int:
+        """The instance at a point of the grid."""
+        row, column = (
+            int(np.searchsorted(edges, at, "right")) - 1 for edges, at in ((self.y_edges, y), (self.x_edges, x))
+        )
+        return int(self.numbers[row, column])
+
+    def totals(self, mask: np.ndarray) -> np.ndarray:
+        """How many pixels of a mask (H, W) lie in each instance, (n,)."""
+        rows = np.add.reduceat(mask.astype(np.int64), self.y_edges[:-1], axis=0)
+        counts = np.empty(self.numbers.size, dtype=np.int64)
+        counts[self.numbers] = np.add.reduceat(rows, self.x_edges[:-1], axis=1)
+        return counts
+
+
+@lru_cache(maxsize=16)
+def cells_of(regions: Regions) -> Cells | None:
+    """The grid whose cells the instances are; None where they overlap, leave gaps or have other shapes."""
+    x_edges, y_edges, numbers = regions.grid(np.arange(len(regions)))
+    if numbers.size != len(regions) or not np.array_equal(np.sort(numbers, axis=None), np.arange(len(regions))):
+        return None
+    if (x_edges[0], y_edges[0], x_edges[-1], y_edges[-1]) != (0, 0, regions.shape[1], regions.shape[0]):
+        return None
+    return Cells(x_edges, y_edges, numbers.astype(np.int64))
+
 
 DISPLAY_LONG_SIDE = 1024  # px; a figure is sent whole whenever it changes
 JPEG_QUALITY = 82
@@ -159,3 +193,51 @@ def _centres(regions: Regions, cells: Cells) -> list[tuple[float, float, int]]:
     steps = (-(-length // MOST_LATTICE) for length in cells.numbers.shape)
     every = tuple(slice(step // 2, None, step) for step in steps)
     return [(*regions.centre(index), index) for index in cells.numbers[every].ravel().tolist()]
+
+
+COLOURS = "Cividis"
+HEIGHT = 214
+INTRICATE = 200  # corners; a border with more of them is drawn thinner
+
+
+def attention_map(
+    image: TissueImage,
+    bag: Bag,
+    scores: np.ndarray,
+    end: float,
+    chosen: int | None,
+    palette: Palette,
+    title: str,
+    even: bool = False,
+) -> go.Figure:
+    """Scores (n,) painted on the picture unless they are `even`; the colours run from 0 to `end`.
+
+    The chosen instance is outlined.
+    """
+    figure = picture_figure(image)
+    x_edges, y_edges, values = bag.regions.grid(scores)
+    figure.add_heatmap(
+        x=x_edges, y=y_edges, z=values, zmin=0.0, zmax=end, colorscale=COLOURS, showscale=False,
+        opacity=0.0 if even else 0.62, hoverinfo="skip", name="heatmap",
+    )  # fmt: skip
+    if chosen is not None:
+        add_outline(figure, bag, chosen, palette)
+    add_click_targets(figure, bag, scores, palette, title)
+    # The outline says what is chosen; a ring would stay behind in the map that was clicked last.
+    figure.update_traces(selected={"marker": {"opacity": 0}}, selector={"name": "instances"})
+    return figure.update_layout(height=HEIGHT)
+
+
+def add_outline(figure: go.Figure, bag: Bag, chosen: int, palette: Palette) -> None:
+    """Draw the border of one instance, on a white halo."""
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for polygon in bag.regions.outline(chosen):
+        closed = [*polygon.tolist(), polygon[0].tolist()]
+        xs.extend([*(x for x, _ in closed), None])
+        ys.extend([*(y for _, y in closed), None])
+    bold = 1.0 if len(xs) < INTRICATE else 0.5
+    for colour, width in (("white", 5.0 * bold), (palette.chosen, 2.5 * bold)):
+        figure.add_scatter(
+            x=xs, y=ys, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip", name="chosen"
+        )

@@ -7,14 +7,108 @@ from pathlib import Path
 import streamlit as st
 
 from elimipl.benchmark.cells import CROWD, DATA, OURS, PARTIAL_LABEL, PERCEPTRONS, VIEWS, Cell, View
-from elimipl.benchmark.claims import Claim, claims, phenomena
+from elimipl.benchmark.claims import Claim, PairedTest, claims, phenomena
 from elimipl.benchmark.records import FILE, RESULTS, Records
-from elimipl.benchmark.wording import CAPTIONS, printed, shown, signed
+from elimipl.benchmark.wording import CAPTIONS, p_value, printed, shown, signed
 from ui.frame import charts, choices, moving
 from ui.frame.markdown import escape
 from ui.frame.palette import current_palette
-from ui.results import texts
 from ui.results.comparison_figures import Row, accuracy_bars, cost_scatter, curve_colours, curves_over_r
+
+INTRO = (
+    "The paper's comparison, run here: every method learns from the same bags, candidate sets and splits. Bars are "
+    "mean ± standard deviation over random splits, dots are single splits, upright strokes and diamonds the paper's "
+    "numbers."
+)
+NO_RESULTS = (
+    "There are no results yet. Run “python -m elimipl benchmark --table 2”, or restore the file benchmark.json in "
+    "benchmarks/results."
+)
+VIEW_HEADING = "Table or figure"
+DATA_HEADING = "Data"
+METHODS_HEADING = "Methods"
+COSTS = {"seconds": "seconds", "cpu_seconds": "processor seconds", "peak_mb": "peak MB"}
+COST_HELP = (
+    "Seconds were taken with other work on the machine; processor seconds don't suffer from that. Peak memory is that "
+    "of the whole process, program and libraries included."
+)
+R_AXIS = "false positive labels r"
+CLAIMS_ABOUT = (
+    "Differences of accuracy, split by split. p by the Wilcoxon signed-rank test and by the paired t-test corrected "
+    "for overlapping splits (Nadeau and Bengio); the verdict follows the latter at 5 %. Of many tests one in twenty "
+    "comes out by luck alone."
+)
+VERDICTS = {
+    "holds": ":material/check_circle:",
+    "reversed": ":material/cancel:",
+    "open": ":material/help:",
+    "too few splits": ":material/hourglass_empty:",
+}
+
+
+def view_title(view_id: str) -> str:
+    """A table or figure in the list."""
+    return f"{view_id.capitalize()}: {VIEWS[view_id].title}"
+
+
+def bars_heading(data: str, r: int) -> str:
+    """What the bars are about."""
+    return f"Accuracy on {DATA[data].title}{at(r)}"
+
+
+def bars_alt(data: str, r: int, rows: Sequence[Row]) -> str:
+    """Screen reader text of the bars."""
+    ran = sorted((row for row in rows if row.accuracies), key=lambda row: -row.mean)
+    listed = ", ".join(f"{row.method} {row.mean:.3f}" for row in ran) or "nothing run"
+    return f"{bars_heading(data, r)}: {listed}."
+
+
+def cost_alt(rows: Sequence[Row], axis: str) -> str:
+    """Screen reader text of accuracy over cost."""
+    listed = ", ".join(f"{row.method} {row.mean:.3f} for {row.cost:.3g}" for row in rows if row.cost and row.accuracies)
+    return f"Accuracy and {axis} per split: {listed}."
+
+
+def curves_alt(data: str, curves: dict[str, dict[int, Row]]) -> str:
+    """Screen reader text of the curves over r."""
+    listed = "; ".join(
+        f"{method} " + ", ".join(f"{row.mean:.3f} at {r}" for r, row in rows.items() if row.accuracies)
+        for method, rows in curves.items()
+        if any(row.accuracies for row in rows.values())
+    )
+    return f"Accuracy on {DATA[data].title} over the number of false positive labels: {listed or 'nothing run'}."
+
+
+def at(r: int) -> str:
+    """
+    >>> at(2), at(0)
+    (', r = 2', '')
+    """
+    return f", r = {r}" if r else ""
+
+
+def failed(method: str, r: int, split: int, why: str) -> str:
+    """A split that has no result."""
+    return f"**{method}**{at(r)}, split {split} failed: {why}"
+
+
+def claim_title(claim: Claim) -> str:
+    """A claim and how its tests came out: “…: holds in 1, open in 8 of 9”."""
+    verdicts = [test.verdict for test in claim.tests]
+    counts = [f"{verdict} in {verdicts.count(verdict)}" for verdict in VERDICTS if verdict in verdicts]
+    return f"{claim.title}: {', '.join(counts)} of {len(verdicts)}"
+
+
+def in_words(test: PairedTest) -> str:
+    """One test in a sentence."""
+    paper = "" if test.paper is None else f" (the paper: {signed(test.paper)})"
+    start = f"{VERDICTS[test.verdict]} **{DATA[test.data].title}**: {test.title}: {signed(test.mean)}{paper}"
+    splits = f"over {test.n} split{'s' if test.n > 1 else ''}"
+    if test.corrected_t is None:
+        return f"{start} {splits}, too few to test."
+    chances = f"p {p_value(test.wilcoxon)} (Wilcoxon), {p_value(test.corrected_t)} (corrected t)"
+    return f"{start} {splits}; {chances}: {test.verdict}."
+
 
 RESULTS_FILE = RESULTS / FILE
 
@@ -67,14 +161,14 @@ def _claims(path: str, changed: int) -> list[Claim]:
 
 def choose(records: Records) -> Choice:
     """Widgets for the sidebar."""
-    st.subheader(texts.VIEW_HEADING, divider="gray")
+    st.subheader(VIEW_HEADING, divider="gray")
     view_id = choices.one_of(
-        texts.VIEW_HEADING, list(VIEWS), "results_view", title=texts.view_title, shape="list", label_hidden=True
+        VIEW_HEADING, list(VIEWS), "results_view", title=view_title, shape="list", label_hidden=True
     )
     view = VIEWS[view_id]
-    st.subheader(texts.DATA_HEADING, divider="gray")
+    st.subheader(DATA_HEADING, divider="gray")
     data = choices.one_of(
-        texts.DATA_HEADING,
+        DATA_HEADING,
         _data_sets(records, view),
         f"results_data_{_slug(view_id)}",
         title=lambda one: DATA[one].title,
@@ -84,10 +178,10 @@ def choose(records: Records) -> Choice:
     r = CROWD
     if view.rs != (CROWD,):
         r = choices.one_of("False positive labels r", view.rs, f"results_r_{_slug(view.id)}", view.rs[0])
-    st.subheader(texts.METHODS_HEADING, divider="gray")
+    st.subheader(METHODS_HEADING, divider="gray")
     every = (*view.methods, *view.extra)
     key = f"results_methods_{_slug(view_id)}"
-    methods = choices.some_of(texts.METHODS_HEADING, every, key, view.methods, label_hidden=True)
+    methods = choices.some_of(METHODS_HEADING, every, key, view.methods, label_hidden=True)
     return Choice(records, view, data, r, tuple(methods))
 
 
@@ -105,12 +199,12 @@ def _slug(view_id: str) -> str:
 def show_accuracies(choice: Choice) -> None:
     """Bars, splits and the paper's marks."""
     rows = choice.rows()
-    st.subheader(texts.bars_heading(choice.data, choice.r), anchor=False)
+    st.subheader(bars_heading(choice.data, choice.r), anchor=False)
     if not any(row.accuracies for row in rows):
         st.info("Nothing of this has been run yet; the paper's numbers are shown.", icon=":material/info:")
     mark = "the paper" if DATA[choice.data].comparable else "the paper, on CRC-MIPL"
     figure = accuracy_bars(rows, current_palette(), mark)
-    alt = texts.bars_alt(choice.data, choice.r, rows)
+    alt = bars_alt(choice.data, choice.r, rows)
     charts.show(figure, key="results-bars", alt=alt)
 
 
@@ -120,19 +214,19 @@ def show_costs(choice: Choice) -> None:
     st.subheader("What it costs", anchor=False)
     cost = choices.one_of(
         "Cost of a split",
-        list(texts.COSTS),
+        list(COSTS),
         "results_cost",
         "seconds",
-        texts.COSTS.__getitem__,
-        help=texts.COST_HELP,
+        COSTS.__getitem__,
+        help=COST_HELP,
     )
     rows = choice.rows(cost)
     if not any(row.cost for row in rows):
         st.caption("This was not recorded for these runs.")
         return
-    axis = f"{texts.COSTS[cost]} a split"
+    axis = f"{COSTS[cost]} a split"
     figure = cost_scatter(rows, current_palette(), axis)
-    alt = texts.cost_alt(rows, axis)
+    alt = cost_alt(rows, axis)
     charts.show(figure, key="results-cost", alt=alt)
 
 
@@ -148,7 +242,7 @@ def show_curves(choice: Choice) -> None:
     beside = choice.view.id == "figure 4"
     with st.container(key="panels-curves"):
         left, right = st.columns([2, 1], gap="large") if beside else (st.container(), None)
-    alt = texts.curves_alt(choice.data, curves)
+    alt = curves_alt(choice.data, curves)
     with left:
         if beside:
             _show_moving(curves, choice.view.rs, alt)
@@ -179,8 +273,8 @@ def _show_moving(curves: Mapping[str, Mapping[int, Row]], rs: Sequence[int], alt
         if any(paper is not None for paper in papers):
             means = [paper and paper[0] for paper in papers]
             series.append(moving.Series(f"{method} in the paper", colour, means, marks=True, hollow=True))
-    slider = moving.Slider("results_r", texts.R_AXIS, rs, rs[-1], plays=True)
-    lines = moving.Lines((slider.key,), list(rs), series, texts.R_AXIS, percent=False, height=380)
+    slider = moving.Slider("results_r", R_AXIS, rs, rs[-1], plays=True)
+    lines = moving.Lines((slider.key,), list(rs), series, R_AXIS, percent=False, height=380)
     moving.show("results-curves", (slider,), (lines,), alt)
 
 
@@ -231,15 +325,15 @@ def _remarks(choice: Choice, r: int, method: str) -> list[str]:
     cell = Cell(choice.data, r, method)
     measured, failures = choice.records.measured(cell), choice.records.failures(cell)
     notes = [f"**{method}**: {escape(note)}" for note in (measured.notes if measured else ())]
-    return notes + [texts.failed(method, r, split, escape(why)) for split, why in failures.items()]
+    return notes + [failed(method, r, split, escape(why)) for split, why in failures.items()]
 
 
 def show_claims(claims: list[Claim]) -> None:
     """Every claim with its tests in sentences."""
     st.subheader("What the paper claims, tested", anchor=False)
-    st.caption(texts.CLAIMS_ABOUT)
+    st.caption(CLAIMS_ABOUT)
     if not claims:
         st.info("No two methods have been run on the same splits yet.", icon=":material/info:")
     for claim in claims:
-        with st.expander(texts.claim_title(claim)):
-            st.markdown("\n".join(f"- {texts.in_words(test)}" for test in claim.tests))
+        with st.expander(claim_title(claim)):
+            st.markdown("\n".join(f"- {in_words(test)}" for test in claim.tests))

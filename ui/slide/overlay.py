@@ -7,7 +7,7 @@ import numpy as np
 
 from elimipl.class_marks import class_marks
 from elimipl.slides import SlideMap
-from ui.figures.map_colours import COLOUR_PAIRS, at, class_colours, diverging, rising
+from ui.figures.map_layer import COLOUR_PAIRS, at, class_colours, diverging, rising
 
 NOTHING = 255
 """Class of a tile that was left out, as the viewer knows it."""

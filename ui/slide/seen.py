@@ -8,7 +8,7 @@ import streamlit as st
 from bag_generators import InputError, TissueImage
 from bag_generators.scale import ESTIMATED
 from elimipl.slides import SlideMap
-from ui.figures.evenness import EVEN
+from ui.figures.map_layer import EVEN
 from ui.frame.download import download_button
 from ui.frame.handover import open_in_explore
 from ui.frame.markdown import escape

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ui.batch.names import label_in
+from ui.batch.rows import label_in
 
 LABELS = ["NORM", "STR", "TUM", "AC", "LG IN", "Normal mucosa"]
 

@@ -26,7 +26,7 @@ from ui.explore.exports import geojson, instances_csv, provenance, provenance_js
 from ui.explore.picture_export import painted_png
 from ui.explore.report import html_report
 from ui.explore.texts import scope_sentence
-from ui.figures.evenness import is_even
+from ui.figures.map_layer import is_even
 from ui.frame.palette import LIGHT
 
 SHOWN = ViewState(kind="contribution", opacity=0.6, threshold=0.2, removed=(0, 2))

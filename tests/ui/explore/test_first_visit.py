@@ -6,7 +6,7 @@ from elimipl.predictor import Predictor
 from ui.explore.analysis import View, analyse
 from ui.explore.method import FIRST_MODELS
 from ui.explore.picture import FIRST_SAMPLE
-from ui.figures.evenness import is_even
+from ui.figures.map_layer import is_even
 from ui.frame.cached import scale_of
 
 ENOUGH, LESS = 0.06, 0.12

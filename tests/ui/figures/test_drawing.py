@@ -12,9 +12,8 @@ from tests.ui.explore.large_sample import analysis_of
 from ui.explore.analysis import MAPS, ViewState, panels_for
 from ui.explore.map_figure import map_figure
 from ui.explore.maps import map_scores
-from ui.figures.bars import BarGroup, class_bars, three_bars
+from ui.figures.bars import BarGroup, class_bars, instance_bars, score_histogram, three_bars
 from ui.figures.drawing import Drawing
-from ui.figures.instances import instance_bars, score_histogram
 from ui.frame.palette import DARK, LIGHT
 
 SCORES = np.array([0.1, 0.4, 0.2, 0.3])

@@ -9,9 +9,18 @@ from bag_generators.tissue import phantom
 from elimipl.labels import COLON, TISSUE7
 from ui.explore.analysis import votes_of
 from ui.explore.maps import attention_layer, share_layer, signed_layer, vote_layers, vote_shares
-from ui.figures.evenness import EVEN, is_even
-from ui.figures.map_colours import BELOW, COLOUR_PAIRS, at, class_colours, diverging, is_seen_on_tissue, rising
-from ui.figures.map_layer import blended
+from ui.figures.map_layer import (
+    BELOW,
+    COLOUR_PAIRS,
+    EVEN,
+    at,
+    blended,
+    class_colours,
+    diverging,
+    is_even,
+    is_seen_on_tissue,
+    rising,
+)
 
 TILE = TissueImage.from_array(phantom.draw("NORM", seed=3).pixels)
 

@@ -21,8 +21,7 @@ from elimipl.data.shipped import load_bag_set
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from scripts.bad_inputs.names import NASTY_NAMES
-from ui.batch.rows import BatchRow, shown_name
-from ui.batch.tables import batch_csv, batch_json
+from ui.batch.rows import BatchRow, batch_csv, batch_json, shown_name
 from ui.explore.analysis import Analysis, CandidateSet, View, ViewState, analyse
 from ui.explore.answer import bar_groups
 from ui.explore.exports import geojson, provenance_json

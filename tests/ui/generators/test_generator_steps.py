@@ -11,8 +11,8 @@ from bag_generators.generators.kmeansseg import LITTLE_GAIN, TIGHT
 from bag_generators.registry import steps_of
 from bag_generators.tissue import phantom
 from ui.frame.palette import LIGHT
-from ui.generators.bags import Described, linked, place_of
-from ui.generators.figures.generator_steps import feature_bars, step_figure
+from ui.generators.figures import feature_bars, step_figure
+from ui.generators.page import Described, linked, place_of
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bag_generators import Bag, TissueImage
-from ui.figures.attention_map import add_outline
-from ui.figures.tissue import add_click_targets, add_outlines, picture_figure
+from ui.figures.tissue import add_click_targets, add_outline, add_outlines, picture_figure
 from ui.frame.palette import Palette
 
 HEIGHT = 400

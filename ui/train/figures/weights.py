@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from elimipl.labels import LabelSpace
-from ui.figures.plain_text import plain
+from ui.figures.drawing import plain
 from ui.frame.palette import Palette
 
 COLUMNS = 3

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from elimipl.labels import OKABE_ITO
-from ui.figures.plain_text import plain
+from ui.figures.drawing import plain
 from ui.frame.palette import Palette
 
 

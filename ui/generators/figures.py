@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bag_generators.generator import Box, Drawing, NumberMap, Pixels, Segments, Stars, Swatches, Tries
-from ui.figures.plain_text import plain
+from ui.figures.drawing import plain
 from ui.frame.palette import Palette
 
 HEIGHT = 214
