@@ -56,7 +56,7 @@ def installed_tool() -> Path | None:
 
 
 def looked_up(program: Path, service: str) -> dict[str, Any] | None:
-    """pip-audit's report on everything that is installed, as the lock names it; None where the service can't be reached."""
+    """pip-audit's report on all that the lock names; None where the service can't be reached."""
     command = [str(program), "--requirement", str(ROOT / "requirements-dev.lock"), "--require-hashes", "--disable-pip"]
     command += ["--format", "json", "--progress-spinner", "off", "--vulnerability-service", service]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
