@@ -1,6 +1,6 @@
 """How much noise on a tile flips the answer of a model, and do the checks notice? Written to benchmarks/results.
 
-    python scripts/measure_noise.py [--model tissue7-deep-elimipl …] [--tiles FOLDER] [--most 7]
+    python scripts/measure_noise.py [--model tissue7-deep-elimipl …] [--tiles FOLDER]
 
 Each step adds more noise of either kind to tiles (default: the samples that ship; of a folder of folders the first of
 each): random, every value for itself, and adversarial, found by the square attack (Andriushchenko et al. 2020), which
@@ -122,24 +122,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", nargs="+", default=["tissue7-deep-elimipl"])
     parser.add_argument("--tiles", type=Path, help="a folder with a folder of tiles for each class")
-    parser.add_argument("--most", type=int, default=7, help="tiles")
     arguments = parser.parse_args()
     for model in arguments.model:
         answer = answer_of(Predictor.load(model))
         before = [(tile, answer(tile)) for tile in tiles_of(arguments.tiles)]
-        counted = [pair for pair in before if pair[1].in_scope][: arguments.most]
-        of = (
-            "samples that ship"
-            if arguments.tiles is None
-            else f"first of each class of {'/'.join(arguments.tiles.parts[-2:])}"
-        )
+        counted = [pair for pair in before if pair[1].in_scope][:7]
+        named = arguments.tiles and f"first of each class of {'/'.join(arguments.tiles.parts[-2:])}"
+        of = named or "samples that ship"
         about = {"tiles": of, "tiles_in_scope": len(counted), "decided_before": sum(one.decided for _, one in counted)}
         found = {**about, **measured(answer, [tile for tile, _ in counted])}
-        known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
+        known = json.loads(RESULTS.read_text(encoding="utf-8"))
         RESULTS.write_text(json.dumps({**known, model: found}, indent=2) + "\n", encoding="utf-8")
-        for kind in ("random", "adversarial"):
-            for amount, count in found[kind].items():
-                print(f"{model}: {kind} ±{amount} of 255: {count}", flush=True)
+        print(json.dumps({model: found}, indent=1), flush=True)
 
 
 if __name__ == "__main__":
