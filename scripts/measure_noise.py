@@ -1,12 +1,11 @@
 """How much noise on a tile flips the answer of a model, and do the checks notice? Written to benchmarks/results.
 
-    python scripts/measure_noise.py [--model tissue7-deep-elimipl …] [--tiles FOLDER] [--most 7]
+    python scripts/measure_noise.py [--model tissue7-deep-elimipl …] [--tiles FOLDER]
 
-Each step adds more noise of either kind to tiles (default: the samples that ship; of a folder of folders the first of
-each): random, every value for itself, and adversarial, found by the square attack (Andriushchenko et al. 2020), which
-needs answers only, no gradients: a square of the picture is shifted by ± the amount, and kept when the probability of
-the first answer falls. Only tiles that are in scope before count, so that a check of the scope that fails afterwards
-has noticed the noise.
+Each step adds more noise of either kind to tiles (the first in each folder of a folder): random, every value for
+itself, and adversarial, found by the square attack (Andriushchenko et al. 2020), which needs answers only, no
+gradients: a square of the picture is shifted by ± the amount, and kept when the probability of the first answer falls.
+Only tiles that are in scope before count, so that a check of the scope that fails afterwards has noticed the noise.
 """
 
 import argparse
@@ -19,11 +18,11 @@ import numpy as np
 
 from bag_generators import TissueImage, generate, load
 from bag_generators.tissue.quality import measure
-from bag_generators.tissue.samples import list_samples
 from elimipl.answer import answer as answer_about
 from elimipl.predictor import Predictor
+from scripts.colon.sources import DATA, ROOT
 
-RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "noise.json"
+RESULTS = ROOT / "benchmarks" / "results" / "noise.json"
 AMOUNTS = (1, 2, 4, 8, 16, 32)
 TRIES = 40
 
@@ -110,36 +109,25 @@ def measured(answer: Answer, tiles: list[np.ndarray], seed: int = 0) -> dict[str
     return found
 
 
-def tiles_of(folder: Path | None) -> list[np.ndarray]:
-    """The samples that ship, or the first picture in each folder of a folder."""
-    if folder is None:
-        return [np.array(sample.load().pixels) for sample in list_samples()]
-    firsts = [min(inner.iterdir()) for inner in sorted(folder.iterdir()) if inner.is_dir()]
-    return [np.array(load(path).pixels) for path in firsts]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", nargs="+", default=["tissue7-deep-elimipl"])
-    parser.add_argument("--tiles", type=Path, help="a folder with a folder of tiles for each class")
-    parser.add_argument("--most", type=int, default=7, help="tiles")
+    parser.add_argument(
+        "--tiles", type=Path, default=DATA / "tissue7" / "train", help="a folder of tiles for each class"
+    )
     arguments = parser.parse_args()
+    firsts = [min(inner.iterdir()) for inner in sorted(arguments.tiles.iterdir()) if inner.is_dir()]
+    tiles = [np.array(load(path).pixels) for path in firsts]
     for model in arguments.model:
         answer = answer_of(Predictor.load(model))
-        before = [(tile, answer(tile)) for tile in tiles_of(arguments.tiles)]
-        counted = [pair for pair in before if pair[1].in_scope][: arguments.most]
-        of = (
-            "samples that ship"
-            if arguments.tiles is None
-            else f"first of each class of {'/'.join(arguments.tiles.parts[-2:])}"
-        )
+        before = [(tile, answer(tile)) for tile in tiles]
+        counted = [pair for pair in before if pair[1].in_scope][:7]
+        of = f"first of each class of {'/'.join(arguments.tiles.parts[-2:])}"
         about = {"tiles": of, "tiles_in_scope": len(counted), "decided_before": sum(one.decided for _, one in counted)}
         found = {**about, **measured(answer, [tile for tile, _ in counted])}
-        known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
+        known = json.loads(RESULTS.read_text(encoding="utf-8"))
         RESULTS.write_text(json.dumps({**known, model: found}, indent=2) + "\n", encoding="utf-8")
-        for kind in ("random", "adversarial"):
-            for amount, count in found[kind].items():
-                print(f"{model}: {kind} ±{amount} of 255: {count}", flush=True)
+        print(json.dumps({model: found}, indent=1), flush=True)
 
 
 if __name__ == "__main__":

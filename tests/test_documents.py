@@ -1,6 +1,5 @@
 """The documents and the files around the code say what is true."""
 
-import ast
 import re
 import shlex
 import subprocess
@@ -33,8 +32,7 @@ def test_every_test_that_the_threats_name_exists():
     named = set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text_of("docs/security.md")))
     there = set()
     for path in {path for path, _ in named}:
-        tree = ast.parse(text_of(path))
-        there |= {(path, node.name) for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        there |= {(path, name) for name in re.findall(r"^(?:async )?def (\w+)", text_of(path), re.MULTILINE)}
     assert len(named) > 100
     assert named - there == set()
 

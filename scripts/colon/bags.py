@@ -105,12 +105,6 @@ def _drawn(cells: Readings, i: int, part: np.ndarray, meant: np.ndarray) -> Draw
     return Drawn(part, meant, picture.source, picture.group, f"{picture.source}/{picture.label}/{picture.path.name}")
 
 
-def by_mask(cells: Readings, count: int, rng: np.random.Generator) -> list[Drawn]:
-    """Gland cells of one picture among stroma cells of others."""
-    shares = cells.glands()
-    return composed_bags(cells, [s > GLAND for s in shares], [s < STROMA for s in shares], count, rng)
-
-
 def by_class(cells: Readings, count: int, rng: np.random.Generator) -> list[Drawn]:
     """Cells of tumour or mucosa among cells of tissue of the same source that carries neither."""
     carriers, reserved = CARRIERS[cells.pictures[0].source]
@@ -119,11 +113,6 @@ def by_class(cells: Readings, count: int, rng: np.random.Generator) -> list[Draw
         for kind in (carriers, reserved)
     ]
     return composed_bags(cells, marks[0], marks[1], count, rng)
-
-
-def without_masks(cells: Readings, stroma: Sequence[np.ndarray], count: int, rng: np.random.Generator) -> list[Drawn]:
-    """The same with what an earlier model takes for stroma, `stroma` (n,) chances each, in the place of the mask."""
-    return composed_bags(cells, [s < 0.2 for s in stroma], [s > 0.6 for s in stroma], count, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +175,11 @@ def mixed(
     seed: int,
     stroma: Sequence[np.ndarray] | None = None,
 ) -> BagDataset:
-    """All that a model learns from, of the sources there are; with `stroma` no gland mask is used."""
+    """All that a model learns from, of the sources there are.
+
+    Composed bags of ebhi6 hold gland cells of one picture among stroma cells of others: by the gland masks, or by
+    `stroma`, how likely an earlier model takes each cell for stroma, (n,) each.
+    """
     rng = np.random.default_rng(seed)
     drawn: list[Drawn] = []
     for source, cells in known.items():
@@ -194,8 +187,11 @@ def mixed(
         if source != "ebhi6":
             count = mixture.by_class // (4 if source == "lesion5" else 1)
             drawn += by_class(cells, count, rng) if count else []
-        elif mixture.by_mask and stroma is not None:
-            drawn += without_masks(cells, stroma, mixture.by_mask, rng)
         elif mixture.by_mask:
-            drawn += by_mask(cells, mixture.by_mask, rng)
+            if stroma is None:
+                shares = cells.glands()
+                gland, rest = [s > GLAND for s in shares], [s < STROMA for s in shares]
+            else:
+                gland, rest = [s < 0.2 for s in stroma], [s > 0.6 for s in stroma]
+            drawn += composed_bags(cells, gland, rest, mixture.by_mask, rng)
     return dataset(drawn, task, reader, seed)

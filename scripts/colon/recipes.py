@@ -13,17 +13,9 @@ CLASSICAL = ("row", "sbn", "kmeansseg", "sift")
 """The generators of the paper."""
 
 SMALL = {
-    "hidden": 64,
-    "gate": "two",
-    "gate_width": 64,
-    "score": "linear",
-    "lr": 0.1,
-    "nesterov": True,
-    "clip": 0.0,
-    "batch": 128,
-    "epochs": 40,
-    "dropout": 0.3,
-}
+    "hidden": 64, "gate": "two", "gate_width": 64, "score": "linear", "lr": 0.1, "nesterov": True, "clip": 0.0,
+    "batch": 128, "epochs": 40, "dropout": 0.3,
+}  # fmt: skip
 GENTLE = {**SMALL, "mu": 0.03, "gamma": 0.3}
 WIDE = {**SMALL, "hidden": 512, "gate": "shared", "score": "mlp", "lr": 0.2, "dropout": 0.5, "mu": 0.1, "gamma": 1.0}
 """A wide embedding with larger steps, for KMeansSeg's few and short instances."""
@@ -65,15 +57,15 @@ class Recipe:
     """Augmented copies of the pictures of a source: tissue7 has a dozen of some classes."""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def config(self, method: str, seed: int = 0) -> Config:
+    def config(self, method: str) -> Config:
         """The training settings of a method."""
-        return config(method, self.settings, seed)
+        return config(method, self.settings)
 
 
-def config(method: str, settings: Mapping[str, Any], seed: int = 0) -> Config:
+def config(method: str, settings: Mapping[str, Any]) -> Config:
     """Settings of a method; μ and γ are ELIMIPL's own and do not reach DEMIPL."""
     own = {} if method == "elimipl" else {"mu": 0.0, "gamma": 0.0}
-    return Config.preset("default", method=method, seed=seed, **{**settings, **own})
+    return Config.preset("default", method=method, seed=0, **{**settings, **own})
 
 
 def recipe(space: str, generator: str) -> Recipe:

@@ -4,8 +4,7 @@ import numpy as np
 import torch
 
 from benchmarks import bench_training
-from benchmarks.bench_training import fast_against_plain, made_bags
-from benchmarks.one_bag_loop import OneBagNetwork, train
+from benchmarks.bench_training import OneBagNetwork, fast_against_plain, made_bags, train
 from elimipl.config import Config
 from elimipl.model.network import build_network
 from tests.elimipl.toy_bags import toy_bags

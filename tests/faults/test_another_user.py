@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.bench_load import tile_png
 from scripts.running_app import end_app, free_port, wait_until_healthy
-from scripts.simulated_visitor import Visitor, visiting
+from scripts.simulated_visitor import Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = "nobody"
@@ -29,7 +29,7 @@ def may_become_nobody() -> bool:
 
 
 @pytest.mark.skipif(not may_become_nobody(), reason="only root can become somebody who may write nowhere")
-def test_the_app_serves_somebody_who_may_write_nowhere(tmp_path_factory):
+async def test_the_app_serves_somebody_who_may_write_nowhere(tmp_path_factory):
     place = Path(tmp_path_factory.mktemp("checkout"))
     own = [folder for folder in (place, *place.parents) if folder.owner() == "root" and "pytest" in str(folder)]
     for folder in own:
@@ -50,16 +50,13 @@ def test_the_app_serves_somebody_who_may_write_nowhere(tmp_path_factory):
         cwd=place, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     address = f"http://localhost:{port}"
-
-    async def visit() -> dict:
+    try:
+        wait_until_healthy(address, server)
         async with Visitor(address) as visitor:
             await visitor.run()
             await visitor.upload("upload", "tile.png", tile)
-            return json.loads(await visitor.download("download-json"))
-
-    try:
-        wait_until_healthy(address, server)
-        assert visiting(visit())["picture"]["sha256"] == hashlib.sha256(tile).hexdigest()
+            exported = json.loads(await visitor.download("download-json"))
+        assert exported["picture"]["sha256"] == hashlib.sha256(tile).hexdigest()
     finally:
         end_app(server)
     assert sorted(path.relative_to(place) for path in place.rglob("*")) == before

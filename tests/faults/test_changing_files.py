@@ -1,16 +1,13 @@
 """Files that become shorter or longer while they are read end in a sentence, never in the end of the process."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bag_generators import InputError, image, load
 from bag_generators.formats import MAX_BYTES
-from scripts.running_app import ROOT
+from tests.support.programs import ended
 
 SHRINK = """
 import os, sys
@@ -34,15 +31,14 @@ except ForeignFileError:
 
 @pytest.mark.skipif(os.name != "posix", reason="others don't let a file that is read be made shorter")
 def test_tensors_that_become_fewer_while_they_are_read(tmp_path):
-    command = [sys.executable, "-c", SHRINK, str(tmp_path / "bags.safetensors")]
-    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    assert ended.returncode == 0, ended.returncode  # -7 is the signal that ends a process whose mapped file shrank
-    assert ended.stdout == "refused\n"
+    run = ended("-c", SHRINK, tmp_path / "bags.safetensors")
+    assert run.returncode == 0, run.returncode  # -7 is the signal that ends a process whose mapped file shrank
+    assert run.stdout == "refused\n"
 
 
 @pytest.mark.parametrize("size", [10, MAX_BYTES + 1], ids=["shorter", "longer"])
 def test_a_picture_that_changes_while_it_is_read(tmp_path, monkeypatch, size):
-    path = Path(tmp_path / "tile.png")
+    path = tmp_path / "tile.png"
     path.write_bytes(np.random.default_rng(0).bytes(5000))
     look = os.fstat
 

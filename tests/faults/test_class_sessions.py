@@ -1,10 +1,7 @@
 """A class under fire: forty students at once, two servers, kill -9, a full disk, floods, damaged files."""
 
-import os
-import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -12,6 +9,7 @@ import pytest
 
 from bag_generators import InputError
 from elimipl.labels import TISSUE7
+from tests.support.programs import ended, python
 from tests.support.waiting import PATIENCE
 from tests.ui.classroom.a_class import HERE, TEACHER, opened, small_pictures
 from ui.classroom import learning
@@ -23,16 +21,15 @@ from ui.classroom.store.secrets import Pace
 from ui.classroom.tally import tally
 from ui.classroom.worker import ClassTraining, begin
 
-ROOT = Path(__file__).resolve().parents[2]
 STUDENTS, PICTURES = 40, 5
 VOTING = """
 import os, sys, threading
 from pathlib import Path
 from ui.classroom.store.classes import ClassStore
-path, session, key, first, last = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+path, key, session, first, last = *sys.argv[1:3], *map(int, sys.argv[3:])
 store = ClassStore(Path(path))
 def vote(student):
-    number = store.join(key, f"browser {student}", "10.0.0.1")[1]
+    store.join(key, f"browser {student}", "10.0.0.1")
     for picture in range(1, 6):
         store.vote(session, f"browser {student}", picture, [student % 7, picture], picture)
         os.write(1, f"{student} {picture}\\n".encode())
@@ -58,6 +55,21 @@ worker.learn = slowly
 begun(Path(sys.argv[1]), 1)[1].join(60)
 """
 
+LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+from bag_generators import InputError
+from elimipl.labels import TISSUE7
+from ui.classroom.store.classes import ClassStore
+from ui.classroom.store.records import NewPicture
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+try:
+    ClassStore(Path(sys.argv[1])).open_session("b", TISSUE7, [NewPicture(bytes(900_000), "x", "tissue")])
+except InputError as error:
+    print(error)
+"""
+
 
 @pytest.fixture
 def path(tmp_path) -> Path:
@@ -66,30 +78,21 @@ def path(tmp_path) -> Path:
 
 def server(path, session, first, last) -> subprocess.Popen:
     """Another server with the same file, at which some students vote at once; a line for every vote it has kept."""
-    arguments = [str(path), str(session.id), session.link_key, str(first), str(last)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, "-c", VOTING, *arguments], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-    )
-
-
-def said(students, session, store) -> set[tuple[int, ...]]:
-    """What stands in the database, by student."""
-    votes = {}
-    for student in students:
-        store.join(session.link_key, f"browser {student}", HERE)
-        votes[student] = store.own_votes(session.id, f"browser {student}")
-    return {(student, picture) for student, own in votes.items() for picture in own}
+    return python("-c", VOTING, path, session.link_key, session.id, first, last)
 
 
 def test_forty_students_at_two_servers_one_of_which_is_killed_and_started_again(path):
     store, session, _ = opened(path, pictures=PICTURES)
     first, second = server(path, session, 0, 20), server(path, session, 20, 40)
     told = [tuple(map(int, first.stdout.readline().split())) for _ in range(15)]
-    first.send_signal(signal.SIGKILL)
+    first.kill()
     told += [tuple(map(int, line.split())) for line in first.stdout if line.endswith("\n")]
     first.wait()
-    assert set(told) <= said(range(20), session, ClassStore(path))  # what was said to be kept is kept
+    kept = set()
+    for student in range(20):
+        store.join(session.link_key, f"browser {student}", HERE)
+        kept |= {(student, picture) for picture in store.own_votes(session.id, f"browser {student}")}
+    assert set(told) <= kept  # what was said to be kept is kept
     again = server(path, session, 0, 20)
     assert again.communicate()[0].count("\n") == 20 * PICTURES
     assert second.communicate()[0].count("\n") == 20 * PICTURES
@@ -117,10 +120,7 @@ def test_a_training_cut_off_by_a_kill_gives_the_same_result_in_the_next_server(p
     for picture in range(4):
         store.vote(session.id, "ann", picture + 1, [picture, 6], picture)
     store.close()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    killed = subprocess.Popen(
-        [sys.executable, "-c", TRAINING, path], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-    )
+    killed = python("-c", TRAINING, path)
     assert killed.stdout.readline() == "half\n"
     killed.kill()
     killed.communicate()
@@ -133,9 +133,9 @@ def test_a_training_cut_off_by_a_kill_gives_the_same_result_in_the_next_server(p
     for tries in (left.training.tries + 1, 1):  # begun again, and as if nothing had happened
         store, run = begun(path, tries)
         run.join(PATIENCE)
-        ended = store.session_of(TEACHER)
-        assert ended.training is None
-        outcomes.append(read_outcome(ended.outcome).model_copy(update={"seconds": 0.0}))
+        over = store.session_of(TEACHER)
+        assert over.training is None
+        outcomes.append(read_outcome(over.outcome).model_copy(update={"seconds": 0.0}))
     assert outcomes[0] == outcomes[1]
 
 
@@ -193,23 +193,10 @@ def test_a_log_that_can_not_grow_keeps_what_was_there(path):
     store.join(session.link_key, "ann", HERE)
     store.vote(session.id, "ann", 1, [3], 3)
     store.close()
-    program = (
-        "import resource, sys\nfrom pathlib import Path\nfrom bag_generators import InputError\n"
-        "from elimipl.labels import TISSUE7\nfrom ui.classroom.store.classes import ClassStore\n"
-        "from ui.classroom.store.records import NewPicture\n"
-        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))\n"
-        "large = [NewPicture(bytes(900_000), 'x', 'tissue')]\n"
-        "try:\n    ClassStore(Path(sys.argv[1])).open_session('b', TISSUE7, large)\n"
-        "except InputError as error:\n    print(error)"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    ended = subprocess.run(
-        [sys.executable, "-c", program, path], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert ended.stderr == ""
-    assert ended.stdout.startswith("The session could not be kept:")
-    assert str(path) not in ended.stdout
+    limited = ended("-c", LIMITED, path)
+    assert limited.stderr == ""
+    assert limited.stdout.startswith("The session could not be kept:")
+    assert str(path) not in limited.stdout
     again = ClassStore(path)
     assert [ballot.top for ballot in again.votes(session.id, TEACHER)] == [3]
     again.vote(session.id, "ann", 1, [4], 4)
@@ -228,13 +215,10 @@ def test_a_busy_file_is_waited_for_and_then_said_to_be_busy(path, monkeypatch):
     store.vote(session.id, "ann", 1, [0], 0)
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"SQLite format 3\x00" + bytes(4096), "damaged|can't use"),
-        (b"no database at all" * 500, "damaged"),
-    ],
-)
+DAMAGED = {b"SQLite format 3\x00" + bytes(4096): r"damaged|can't use", b"no database at all" * 500: "damaged"}
+
+
+@pytest.mark.parametrize(("content", "sentence"), DAMAGED.items(), ids=["header only", "text"])
 def test_a_damaged_file_gets_a_sentence_and_is_left_alone(path, content, sentence):
     path.write_bytes(content)
     with pytest.raises(InputError, match=sentence) as refused:

@@ -4,7 +4,6 @@ import errno
 import os
 import resource
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,8 +19,8 @@ from elimipl.dataset import BagDataset
 from elimipl.training import loop
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
+from tests.support.programs import ended
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = Config.preset("default", hidden=8, epochs=5, batch=16)
 
 
@@ -30,6 +29,10 @@ def failing(code: int) -> Callable[..., None]:
         raise OSError(code, os.strerror(code))
 
     return fail
+
+
+def no_file_above(limit: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
@@ -50,15 +53,11 @@ def test_the_old_file_survives_a_write_that_fails(tmp_path, monkeypatch, step, c
 
 def test_a_file_larger_than_the_system_allows_leaves_nothing(tmp_path):
     program = (
-        "import resource, sys\nfrom pathlib import Path\nfrom bag_generators.errors import InputError\n"
-        "from bag_generators.storage import write_whole\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        "try:\n    write_whole(Path(sys.argv[1]) / 'a', bytes(1_000_000), 'The model')\n"
-        "except InputError as error:\n    print(error)"
+        "import sys; from pathlib import Path; from bag_generators.storage import write_whole\n"
+        "write_whole(Path(sys.argv[1]) / 'a', bytes(1_000_000), 'The model')"
     )
-    ended = subprocess.run([sys.executable, "-c", program, tmp_path], cwd=ROOT, capture_output=True, text=True)
-    assert ended.stderr == ""
-    assert "The model could not be written" in ended.stdout
+    limited = ended("-c", program, tmp_path, preexec_fn=no_file_above(100_000))
+    assert "InputError: The model could not be written" in limited.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -102,19 +101,18 @@ def bag_file(tmp_path) -> Path:
     return path
 
 
-def train(bag_file: Path, out: Path, *more: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
-    """`elimipl train` in a process of its own, which may write no file larger than `limit` bytes."""
-    command = [sys.executable, "-m", "elimipl", "train", bag_file, "--out", out, "--epochs", "3", "--hidden", "64",
-               "--quiet", *more]  # fmt: skip
-    prepare = None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, preexec_fn=prepare)
+def train(bag_file: Path, out: Path, *words: object, **more) -> subprocess.CompletedProcess[str]:
+    """`elimipl train` in a process of its own."""
+    short = ("--epochs", 3, "--hidden", 64, "--quiet")
+    return ended("-m", "elimipl", "train", bag_file, "--out", out, *short, *words, **more)
 
 
 def test_a_model_that_can_t_be_saved_is_one_sentence_and_no_half_file(bag_file, tmp_path):
-    ended = train(bag_file, tmp_path / "out", "--checkpoint", str(tmp_path / "run.ckpt"), limit=2_000)
-    assert ended.returncode == 2
-    assert "Traceback" not in ended.stderr
-    assert "could not be written" in ended.stderr
+    limited = no_file_above(2_000)
+    done = train(bag_file, tmp_path / "out", "--checkpoint", tmp_path / "run.ckpt", preexec_fn=limited)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "could not be written" in done.stderr
     left = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert left == [bag_file]
 
@@ -138,6 +136,6 @@ def test_a_model_whose_folder_vanished_is_saved_elsewhere(bag_file, tmp_path, mo
 def test_a_folder_without_rights_is_refused_before_training(bag_file, tmp_path):
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o555)
-    ended = train(bag_file, locked)
-    assert ended.returncode == 2
-    assert "could not be written" in ended.stderr
+    refused = train(bag_file, locked)
+    assert refused.returncode == 2
+    assert "could not be written" in refused.stderr

@@ -49,11 +49,11 @@ def test_a_spoilt_card_hides_its_own_model_only(models):
     assert page.get("plotly_chart")
 
 
-@pytest.mark.parametrize("place", ["app.py", "pages/batch.py"])
-def test_a_page_without_any_model_still_opens(models, place):
+def test_pages_without_any_model_still_open(models):
     shutil.rmtree(models)
     page = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE)
-    page = (page if place == "app.py" else page.switch_page(place)).run()
-    assert not page.exception
-    assert page.title[0].value in ("Explore", "Batch")
-    assert "assets/models" in " ".join(item.value for item in (*page.error, *page.warning)).replace("\\", "")
+    for place, title in (("app.py", "Explore"), ("pages/batch.py", "Batch")):
+        page.switch_page(place).run()
+        assert not page.exception
+        assert page.title[0].value == title
+        assert "assets/models" in " ".join(item.value for item in (*page.error, *page.warning)).replace("\\", "")

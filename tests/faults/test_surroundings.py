@@ -2,9 +2,6 @@
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,81 +11,59 @@ from benchmarks.bench_load import tile_png
 from elimipl.config import Config
 from elimipl.training.loop import fit
 from scripts.running_app import running_app
-from scripts.simulated_visitor import Visitor, visiting
+from scripts.simulated_visitor import Visitor
 from tests.elimipl.toy_bags import toy_bags
+from tests.support.programs import ROOT, ended
 from ui.frame.log import timed
 
-ROOT = Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "assets" / "samples" / "phantom-tum.png"
 # Python would rescue itself from the C locale; some installations tell it not to.
 ASCII = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 SURROUNDINGS: dict[str, dict[str, str | None]] = {
     "ASCII only": {**ASCII},
-    "no home, strange time zone, no temporary folder": {
-        "HOME": None,
-        "USER": None,
-        "LOGNAME": None,
-        "TZ": "Mars/Olympus_Mons",
-        "TMPDIR": "/no/such/folder",
-    },
+    "no home, strange time zone, no temporary folder": dict.fromkeys(("HOME", "USER", "LOGNAME"))
+    | {"TZ": "Mars/Olympus_Mons", "TMPDIR": "/no/such/folder"},
 }
 # A folder that even root can't write to, where there is one.
 LOCKED = Path("/proc") if Path("/proc/self").exists() else ROOT
 
 
-def command(*words: str, **environment: str | None) -> subprocess.CompletedProcess[bytes]:
-    """A command of the program in a folder that can't be written."""
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    given = {name: value for name, value in variables.items() if value is not None}
-    return subprocess.run([sys.executable, "-m", *words], cwd=LOCKED, env=given, capture_output=True)
-
-
 @pytest.mark.parametrize("surroundings", SURROUNDINGS)
 def test_the_command_line_predicts(surroundings):
-    ended = command(
-        "elimipl", "predict", "--model", "tissue7-row-elimipl", "--quiet", str(PICTURE), **SURROUNDINGS[surroundings]
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stderr == b""
-    answer = json.loads(ended.stdout)
-    assert sum(answer["probabilities"].values()) == pytest.approx(1)
+    words = ("-m", "elimipl", "predict", "--model", "tissue7-row-elimipl", "--quiet", PICTURE)
+    done = ended(*words, environment=SURROUNDINGS[surroundings], cwd=LOCKED)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert sum(json.loads(done.stdout)["probabilities"].values()) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("elimipl", "--help"), ("elimipl", "models"), ("elimipl", "bags", "--help")],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("words", ["--help", "models", "bags --help"])
 def test_a_terminal_without_our_signs_gets_the_rest(words):
-    ended = command(*words, **ASCII)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.isascii()
+    done = ended("-m", "elimipl", *words.split(), environment=ASCII, cwd=LOCKED)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
 
 
 def test_a_refusal_is_readable_in_ascii():
-    ended = command("elimipl", "predict", "--model", "no-such-model", str(PICTURE), **ASCII)
-    assert ended.returncode == 2
-    assert ended.stderr.isascii()
-    assert b"no-such-model" in ended.stderr
-    assert b"fault of the program" not in ended.stderr
+    refused = ended("-m", "elimipl", "predict", "--model", "no-such-model", PICTURE, environment=ASCII, cwd=LOCKED)
+    assert refused.returncode == 2
+    assert refused.stderr.isascii()
+    assert "no-such-model" in refused.stderr
+    assert "fault of the program" not in refused.stderr
 
 
-def test_the_app_serves_in_all_of_them_at_once_with_the_settings_that_ship(tmp_path):
+async def test_the_app_serves_in_all_of_them_at_once_with_the_settings_that_ship(tmp_path):
     together = {name: value for one in SURROUNDINGS.values() for name, value in one.items()}
     log, tile = tmp_path / "log.txt", tile_png(21)
-
-    async def visit(address: str) -> tuple[dict, bool]:
+    with running_app(log=log, environment=together, folder=LOCKED) as (address, _):
         async with Visitor(address) as visitor:
             await visitor.run()
             await visitor.upload("upload", "tile.png", tile)
-            return json.loads(await visitor.download("download-json")), visitor.usage_reported
-
-    with running_app(log=log, environment=together, folder=LOCKED) as (address, _):
-        exported, reported = visiting(visit(address))
+            exported = json.loads(await visitor.download("download-json"))
     assert exported["picture"]["sha256"] == hashlib.sha256(tile).hexdigest()
     assert exported["notice"].startswith("For teaching and research")
     # The settings lie beside app.py and are found from any working folder.
-    assert not reported
+    assert not visitor.usage_reported
     assert b"Network URL" not in log.read_bytes()
     assert b"Traceback" not in log.read_bytes()
 

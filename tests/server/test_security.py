@@ -26,15 +26,6 @@ SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encodin
 CAP = SETTINGS["server"]["maxUploadSize"] * 1024 * 1024
 
 
-def test_the_settings_that_ship():
-    server, client = SETTINGS["server"], SETTINGS["client"]
-    assert server["enableCORS"] is server["enableXsrfProtection"] is True
-    assert server["enableStaticServing"] is server["enableAgentApi"] is False
-    assert server["address"] == "localhost"
-    assert SETTINGS["browser"]["gatherUsageStats"] is False
-    assert client["showErrorDetails"] == "none"
-
-
 async def test_only_an_upload_with_the_right_token_is_taken(served):
     strange = xsrf_token(served.address)
     async with Visitor(served.address) as visitor:
