@@ -155,34 +155,10 @@ def test_losses_equal_the_loops_whatever_the_candidates(name):
     assert bool(torch.isfinite(leaf.grad).all())
 
 
-@pytest.mark.parametrize("name", ["MIPLMA", "MIPLMA-batch", "CDL-DAM-CC", "CDL-MAM-CN"])
-def test_the_plain_way_is_the_fast_one(name):
-    data = toy_bags(m=20)
-    config = METHODS[name].config(hidden=8, epochs=3, batch=8, dtype="float64", dropout=0.3)
-    fast, plain = fit(data, config, device="cpu"), fit(data, config, plain=True, device="cpu")
-    for one, other in zip(fast.network.parameters(), plain.network.parameters(), strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
-    assert [r.losses for r in fast.history] == [pytest.approx(r.losses, rel=1e-9) for r in plain.history]
-
-
 def test_names_of_losses_are_the_ones_in_the_settings():
     assert tuple(MARGIN_LOSSES) == OWN
     with pytest.raises(InputError, match="There is a loss 'cdl-cc' already"):
         register_loss("cdl-cc", MARGIN_LOSSES["cdl-cn"])
-
-
-def test_a_setting_that_makes_the_method_can_not_be_another():
-    with pytest.raises(InputError, match=r"CDL-SAM-CN has loss='cdl-cn', but loss is 'cdl-cc'\. Remove the loss"):
-        Config.preset("default", method="cdl-sam-cn", loss="cdl-cc")
-    with pytest.raises(InputError, match="MIPLMA has pooling='softmax_standardised', but"):
-        METHODS["MIPLMA"].config(pooling="softmax")
-
-
-def test_the_temperature_falls_to_its_least():
-    config = METHODS["MIPLMA"].config()
-    assert config.tau(0) == 5
-    assert config.tau(1) == pytest.approx(4.75)
-    assert config.tau(100) == 0.1
 
 
 def test_abmil_learns_from_true_labels_and_refuses_bags_without():

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from bag_generators.errors import InputError
 from elimipl.config import Config
@@ -74,27 +74,17 @@ def test_stopping_and_resuming_changes_nothing(tmp_path, preset):
         device="cpu",
     )
     assert stopped.stopped
-    resumed = fit(toy_bags(m=40), config, checkpoint=path, resume=True, device="cpu")
-    assert not resumed.stopped
-    assert same_model(resumed, fit(toy_bags(m=40), config, device="cpu"))
+    assert [report.epoch for report in stopped.history] == [1, 2]
+    whole = fit(toy_bags(m=40), config, device="cpu")
+    for begins in (3, None):  # the second time the run has ended, and there is nothing left to do
+        del epochs[:]
+        resumed = fit(toy_bags(m=40), config, checkpoint=path, resume=True, on_epoch=epochs.append, device="cpu")
+        assert [report.epoch for report in epochs] == ([] if begins is None else [3, 4, 5, 6])
+        assert not resumed.stopped
+        assert same_model(resumed, whole)
+    fit(toy_bags(m=40), config, checkpoint=path, on_epoch=epochs.append, device="cpu")
+    assert [report.epoch for report in epochs] == [1, 2, 3, 4, 5, 6]  # anew, where nobody asks to resume
     assert list(path.parent.iterdir()) == [path]
-
-
-def test_resuming_a_finished_run_trains_no_more(tmp_path):
-    config = CONFIG.replace(epochs=2)
-    first = fit(toy_bags(m=20), config, checkpoint=tmp_path / "c", device="cpu")
-    heard = []
-    again = fit(toy_bags(m=20), config, checkpoint=tmp_path / "c", resume=True, on_epoch=heard.append, device="cpu")
-    assert not heard
-    assert same_model(first, again)
-
-
-def test_without_resume_a_run_starts_anew(tmp_path):
-    config = CONFIG.replace(epochs=2)
-    heard = []
-    for _ in range(2):
-        fit(toy_bags(m=20), config, checkpoint=tmp_path / "c", on_epoch=heard.append, device="cpu")
-    assert [report.epoch for report in heard] == [1, 2, 1, 2]
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
@@ -107,18 +97,12 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
         fit(toy_bags(m=20, seed=8), config, checkpoint=path, resume=True, device="cpu")
 
 
-@pytest.mark.parametrize("content", [b"", b"not a checkpoint", "foreign"])
-def test_a_file_that_is_no_checkpoint_is_refused(tmp_path, content):
+def test_a_file_that_is_no_checkpoint_and_a_place_that_can_t_be_written_are_refused(tmp_path):
     path = tmp_path / "c.safetensors"
-    if content == "foreign":
-        save_file({"x": np.ones(2)}, path)
-    else:
+    for content in (b"", b"not a checkpoint", save({"x": np.ones(2)})):
         path.write_bytes(content)
-    with pytest.raises(InputError, match="is not a readable checkpoint"):
-        fit(toy_bags(m=20), CONFIG, checkpoint=path, resume=True, device="cpu")
-
-
-def test_a_place_that_can_t_be_written_is_a_sentence(tmp_path):
+        with pytest.raises(InputError, match="is not a readable checkpoint"):
+            fit(toy_bags(m=20), CONFIG, checkpoint=path, resume=True, device="cpu")
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="The checkpoint could not be written"):
         fit(toy_bags(m=20), CONFIG.replace(epochs=1), checkpoint=tmp_path / "file" / "c", device="cpu")

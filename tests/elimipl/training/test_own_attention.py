@@ -10,12 +10,10 @@ from torch import nn
 from bag_generators.errors import InputError
 from elimipl.asked_by_name import asked_by
 from elimipl.attention_registry import ATTENTIONS, POOLING, register_attention
-from elimipl.cards.finish import finish, save_model
+from elimipl.cards.finish import save_model
 from elimipl.config import Config
-from elimipl.data.candidates import Candidates
 from elimipl.predictor import Predictor
 from elimipl.training.loop import fit
-from elimipl.training.protocol import evaluate, stratified_splits
 from tests.elimipl.toy_bags import toy_bags
 
 SMALL = {"hidden": 12, "gate_width": 6, "batch": 8, "epochs": 4, "lr": 0.05, "seed": 3, "dtype": "float64"}
@@ -41,20 +39,6 @@ class Query(nn.Module):
         assert h.shape == (len(scores), 12)
         assert int(bag_of.max()) < bags
         return self.query(h).squeeze(1)
-
-
-@pytest.fixture
-def registered():
-    """Attentions a test registers, forgotten afterwards."""
-    names = []
-
-    def register(name, attention):
-        register_attention(name, attention)
-        names.append(name)
-
-    yield register
-    for name in names:
-        ATTENTIONS.unregister(name)
 
 
 def parameters(fitted):
@@ -108,39 +92,25 @@ def test_a_module_is_trained_along_and_the_one_given_stays_as_it_is():
 
 
 @pytest.mark.parametrize("attention", [sharper, Query()], ids=["function", "module"])
-def test_a_registered_attention_is_named_in_the_settings_and_on_the_card(registered, attention, tmp_path):
+def test_a_registered_attention_is_named_in_the_settings_and_on_the_card(attention, tmp_path):
     data = toy_bags(m=30)
-    registered("mine", attention)
-    fitted = fit(data, Config.preset("default", attention="mine", **SMALL), device="cpu")
+    register_attention("mine", attention)
+    try:
+        fitted = fit(data, Config.preset("default", attention="mine", **SMALL), device="cpu")
+        path = save_model(fitted, tmp_path, data)
+        loaded = Predictor.load(path.stem, tmp_path)
+    finally:
+        ATTENTIONS.unregister("mine")
     given = fit(data, Config.preset("default", **SMALL), attention=attention, device="cpu")
     assert_same(fitted, given, 0)
-    path = save_model(fitted, tmp_path, data)
-    loaded = Predictor.load(path.stem, tmp_path)
     np.testing.assert_allclose(
         [one.raw for one in loaded.predict_dataset(data)], fitted.predict(data).probabilities, atol=1e-12
     )
     assert not loaded.network.is_local
-    ATTENTIONS.unregister("mine")
-    try:
-        with pytest.raises(InputError, match=r"There is no attention 'mine'.*register_attention"):
-            Predictor.load(path.stem, tmp_path)
-    finally:
-        register_attention("mine", attention)
-
-
-def test_a_model_with_an_attention_nobody_can_find_is_not_saved():
-    data = toy_bags(m=8)
-    fitted = fit(data, Config.preset("default", **SMALL), attention=scaled, device="cpu")
-    with pytest.raises(InputError, match=r"attention 'scaled' can't be saved.*register_attention"):
-        finish(fitted, data, Candidates(), created_by="a test")
-
-
-def test_a_registered_attention_is_known_to_the_workers(registered):
-    registered("sharper", sharper)
-    data = toy_bags(m=40)
-    config, splits = Config.preset("default", attention="sharper", **SMALL), stratified_splits(data.labels, 2)
-    here, there = (evaluate(data, config, splits, workers=workers, device="cpu") for workers in (1, 2))
-    assert here.accuracies == there.accuracies
+    with pytest.raises(InputError, match=r"There is no attention 'mine'.*register_attention"):
+        Predictor.load(path.stem, tmp_path)
+    with pytest.raises(InputError, match="There is an attention 'pooling' already"):
+        register_attention("pooling", scaled)
 
 
 @pytest.mark.parametrize(
@@ -156,13 +126,6 @@ def test_a_registered_attention_is_known_to_the_workers(registered):
 def test_what_is_no_attention_is_refused(attention, sentence):
     with pytest.raises(InputError, match=sentence):
         fit(toy_bags(m=8), Config.preset("default", **SMALL), attention=attention, device="cpu")
-
-
-def test_a_name_that_is_taken_or_unknown_is_refused():
-    with pytest.raises(InputError, match="There is an attention 'pooling' already"):
-        register_attention("pooling", scaled)
-    with pytest.raises(InputError, match="There is no attention 'nobodys'"):
-        Config.preset("default", attention="nobodys")
 
 
 def test_a_loss_is_given_what_it_asks_for():
