@@ -9,16 +9,19 @@ from PIL import Image, ImageCms
 
 from bag_generators.image import load
 from bag_generators.reading.colours import CONVERTED, MOST_PROFILE_BYTES, NO_PROFILE, UNUSED
-from scripts.bad_inputs.encodings import encoded, tiff_with_entries, tissue, with_chunk
-from scripts.bad_inputs.metadata import (
+from scripts.bad_inputs.encodings import (
     D65,
     DISPLAY_P3,
     P3_PRIMARIES,
     PROPHOTO,
     SRGB,
     SRGB_PRIMARIES,
+    encoded,
     ink_profile,
     profile_of_endless_elements,
+    tiff_with_entries,
+    tissue,
+    with_chunk,
 )
 
 TISSUE = np.asarray(tissue())
