@@ -171,7 +171,6 @@ def _described(tensors: dict[str, np.ndarray], described: _Description) -> BagFi
 
 
 def _known(tensors: dict[str, np.ndarray], labelled: bool) -> dict[str, Any]:
-    """The tensors by the names of their fields, refused when one is missing or unknown."""
     needed = {"instances", "offsets"} | (_LABELS if labelled else set())
     if not needed <= tensors.keys() <= (_ARRAYS if labelled else _ARRAYS - _LABELS):
         raise KeyError("tensors")

@@ -22,7 +22,6 @@ class PictureFormat:
 
     name: str
     extensions: tuple[str, ...]
-    mime: str
     pillow_reader: str
     """Module and class below PIL. They are called directly: `Image.open` would try every format Pillow knows."""
     signatures: tuple[Signature, ...]
@@ -42,24 +41,18 @@ class PictureFormat:
 FORMATS: dict[str, PictureFormat] = {
     known.name: known
     for known in (
+        PictureFormat("PNG", (".png",), "PngImagePlugin.PngImageFile", (((0, b"\x89PNG\r\n\x1a\n"),),)),
+        PictureFormat("JPEG", (".jpg", ".jpeg"), "JpegImagePlugin.JpegImageFile", (((0, b"\xff\xd8\xff"),),)),
         PictureFormat(
-            "PNG", (".png",), "image/png", "PngImagePlugin.PngImageFile", (((0, b"\x89PNG\r\n\x1a\n"),),)
-        ),
-        PictureFormat(
-            "JPEG", (".jpg", ".jpeg"), "image/jpeg", "JpegImagePlugin.JpegImageFile", (((0, b"\xff\xd8\xff"),),)
-        ),
-        PictureFormat(
-            "TIFF", (".tif", ".tiff"), "image/tiff", "TiffImagePlugin.TiffImageFile",
+            "TIFF", (".tif", ".tiff"), "TiffImagePlugin.TiffImageFile",
             # little and big endian, each as TIFF and BigTIFF
             (((0, b"II*\x00"),), ((0, b"MM\x00*"),), ((0, b"II+\x00"),), ((0, b"MM\x00+"),)),
         ),
         PictureFormat(
-            "BMP", (".bmp",), "image/bmp", "BmpImagePlugin.BmpImageFile",
+            "BMP", (".bmp",), "BmpImagePlugin.BmpImageFile",
             (((0, b"BM"), (6, b"\0\0\0\0")),),  # two letters alone would take a text for a picture
         ),
-        PictureFormat(
-            "WebP", (".webp",), "image/webp", "WebPImagePlugin.WebPImageFile", (((0, b"RIFF"), (8, b"WEBP")),)
-        ),
+        PictureFormat("WebP", (".webp",), "WebPImagePlugin.WebPImageFile", (((0, b"RIFF"), (8, b"WEBP")),)),
     )
 }  # fmt: skip
 """Every format a picture may have, by name, in the order a person reads them."""
@@ -89,24 +82,17 @@ def in_words() -> str:
     return f"{', '.join(most)} or {last}"
 
 
-SLIDE_FORMATS: dict[str, tuple[str, ...]] = {
-    "Aperio": (".svs",),
-    "Hamamatsu": (".ndpi", ".vms", ".vmu"),
-    "Leica": (".scn",),
-    "MIRAX": (".mrxs",),
-    "Philips or pyramidal TIFF": (".tif", ".tiff"),
-    "Sakura": (".svslide",),
-    "Ventana": (".bif",),
-    "Zeiss": (".czi",),
-    "DICOM": (".dcm",),
-}
-"""Whole slides by maker, with how their names end; OpenSlide tells them by their content. Pictures are slides, too."""
+_WHOLE_SLIDES = (
+    ".svs", ".ndpi", ".vms", ".vmu", ".scn", ".mrxs", ".tif", ".tiff", ".svslide", ".bif", ".czi", ".dcm",
+)  # fmt: skip
 
 
 def slide_extensions() -> tuple[str, ...]:
-    """How the names of slides and of pictures end, in lower case with the dot, each once."""
-    whole = (extension for known in SLIDE_FORMATS.values() for extension in known)
-    return tuple(dict.fromkeys((*whole, *extensions())))
+    """How the names of slides and of pictures end, in lower case with the dot, each once.
+
+    OpenSlide tells whole slides by their content.
+    """
+    return tuple(dict.fromkeys((*_WHOLE_SLIDES, *extensions())))
 
 
 # One picture. The upload limit of .streamlit/config.toml (maxUploadSize) is MAX_BYTES, too.

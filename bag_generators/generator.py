@@ -201,10 +201,6 @@ class Generator:
         return _arrived, (_found_in(self.function.__module__), importable_name(self.function), sent)
 
 
-Recipe: TypeAlias = Generator
-"""A generator on its way to another process, which imports its function by name."""
-
-
 def _arrived(found_in: str, function: str, sent: dict[str, Any]) -> Generator:
     if found_in not in sys.path:
         sys.path.append(found_in)
@@ -212,7 +208,6 @@ def _arrived(found_in: str, function: str, sent: dict[str, Any]) -> Generator:
 
 
 def _found_in(module: str) -> str:
-    """The folder from which a module can be imported."""
     file = getattr(sys.modules[module], "__file__", None)
     if file is None:
         return ""

@@ -102,7 +102,6 @@ class MappedRows:
         return runs[0] if len(runs) == 1 else np.concatenate(runs)
 
     def _runs_of_rows(self, first: int, last: int) -> Iterator[np.ndarray]:
-        """Rows first..last as views, in order."""
         if first == last:
             return
         low = int(np.searchsorted(self._offsets, first, side="right")) - 1

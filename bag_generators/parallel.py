@@ -11,7 +11,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from bag_generators.errors import InputError
-from bag_generators.generator import Bag, Recipe
+from bag_generators.generator import Bag, Generator
 from bag_generators.image import TissueImage, load
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.registry import generate, recipe_of, register_again
@@ -120,7 +120,7 @@ def _one_by_one(make: Callable[[AnyPath], Outcome], files: Iterable[AnyPath]) ->
         yield file, outcome
 
 
-def _outcome_elsewhere(recipe: Recipe, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> Outcome:
+def _outcome_elsewhere(recipe: Generator, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> Outcome:
     """`outcome_of` in a process that may not know the generator yet."""
     return outcome_of(register_again(recipe), params, wanted, path)
 

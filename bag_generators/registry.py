@@ -12,7 +12,7 @@ import numpy as np
 
 from bag_generators.errors import InputError
 from bag_generators.formats import MAX_PIXELS
-from bag_generators.generator import Bag, Generator, Recipe, Step
+from bag_generators.generator import Bag, Generator, Step
 from bag_generators.generators import deep, kmeansseg, row, sbn, sift
 from bag_generators.image import TissueImage
 from bag_generators.plugins import Registry
@@ -53,13 +53,13 @@ def unregister(name: str) -> None:
     GENERATORS.unregister(name)
 
 
-def recipe_of(name: str) -> Recipe | None:
+def recipe_of(name: str) -> Generator | None:
     """The generator called `name` to be sent to a worker process; None where that could not import its function."""
     generator = _named(name)
     return None if importable_name(generator.function) is None else generator
 
 
-def register_again(recipe: Recipe) -> str:
+def register_again(recipe: Generator) -> str:
     """Make a generator of the caller known in a worker process, unless it is; returns its name."""
     if recipe.name not in GENERATORS:
         register(recipe)
@@ -92,7 +92,6 @@ def steps_of(image: TissueImage, bag: Bag, instance: int) -> Sequence[Step]:
 
 
 def _seen(generator: Generator, image: TissueImage, stain_method: str) -> np.ndarray:
-    """The pixels a generator works on."""
     return stain.normalise(
         _at_scale(generator, image) if generator.sees == "original" else image.working_copy, stain_method
     )

@@ -84,7 +84,6 @@ def _adapter(kind: type[Kind]) -> TypeAdapter[Kind]:
 
 
 def _sentence(error: Mapping[str, Any], called: str, fix: str) -> InputError:
-    """What pydantic found, in the words of this program."""
     path, kind, own = ".".join(str(part) for part in error["loc"]), error["type"], error.get("ctx", {}).get("error")
     if kind == "missing":
         return InputError(f"{called} lacks the entry “{path}”.", fix)

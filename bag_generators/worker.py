@@ -58,7 +58,6 @@ def imported(name: str) -> Any:
 
 
 def _answer(connection: Connection, function: Callable[[Any], Any]) -> None:
-    """Take one task and answer it."""
     task = connection.recv()
     answer: tuple[Answer, object]
     try:

@@ -25,8 +25,7 @@ from elimipl.data.candidates import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.training.loop import fit
-from scripts.bad_inputs.encodings import encoded, tiff, with_chunk
-from scripts.bad_inputs.metadata import DISPLAY_P3, PROPHOTO
+from scripts.bad_inputs.encodings import DISPLAY_P3, PROPHOTO, encoded, tiff, with_chunk
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
 FOLDER = Path(_PLACE.name)

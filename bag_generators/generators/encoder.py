@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cv2
 import numpy as np
@@ -21,9 +21,6 @@ from bag_generators.regions import edges
 from bag_generators.storage import ForeignFileError, read_tensors
 from bag_generators.threads import one_thread
 from bag_generators.validation import Record, Sha256, read_json, validated
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 CELL = 14
 """Side of a cell in pixels at 0.5 µm per pixel: what one place of the near view's middle maps shows."""
@@ -77,7 +74,6 @@ class Encoder:
         self.network = network.eval().requires_grad_(False)
         self.likenesses = arrays["likenesses"].astype(np.float64)  # (c, 256) mean cell of known tissues
         self.spread = arrays["spread"].astype(np.float64)  # (256,) standard deviation over cells
-        self.tile_head = arrays["pathmnist.weight"], arrays["pathmnist.bias"]  # (9, 1552), (9,)
         self._bias = np.concatenate([arrays[f"projection.{view}.bias"] for view in VIEWS])  # (256,)
         self._projection = {
             view: {
@@ -130,28 +126,6 @@ class Encoder:
                     ]
                     projected = own.permute(1, 2, 0) @ self._projection[view][stage]
                     yield stage, inner, projected.cpu().numpy()
-
-    def of_tiles(self, tiles: np.ndarray) -> np.ndarray:
-        """The nine classes of PathMNIST for tiles (n, 28, 28, 3) uint8: logits (n, 9), means over the eight turns."""
-        import torch
-
-        seen = np.stack([cv2.resize(tile, (SEEN, SEEN), interpolation=cv2.INTER_CUBIC) for tile in tiles])
-        weight, bias = (torch.from_numpy(array.astype(np.float32)).to(self.device) for array in self.tile_head)
-        total = torch.zeros(len(tiles), len(bias))
-        with torch.inference_mode():
-            for turn in range(8):
-                turned = np.rot90(seen if turn < 4 else seen[:, :, ::-1], turn % 4, axes=(1, 2)).copy()
-                logits = tile_features(self.network, torch.from_numpy(turned).to(self.device)) @ weight.T + bias
-                total += logits.log_softmax(1).cpu() / 8
-        return np.asarray(total.numpy())
-
-
-def tile_features(network: Any, tiles: Tensor) -> Tensor:
-    """(n, h, w, 3) in 0..255 → (n, 1552): mean activations of stages 4 and 6 and of the last layer."""
-    import torch
-
-    maps = network.maps(tiles.permute(0, 3, 1, 2).float().to(memory_format=torch.channels_last))
-    return torch.cat([maps[stage].mean((2, 3)) for stage in (4, 6, 8)], 1)
 
 
 def seen_side(side: int, view: int) -> int:

@@ -97,7 +97,8 @@ def _bands(picture: Image.Image) -> Iterator[tuple[slice, Image.Image]]:
 def _laid_on_white(part: Image.Image, colours: Colours) -> tuple[np.ndarray, tuple[int, int]]:
     """A band in sRGB, and its least and most opacity; paper-white shows through, hidden colours never do."""
     if not part.has_transparency_data:
-        pixels = np.asarray(colours.from_inks(part) if colours.from_inks else _in_rgb(part))
+        to_srgb = lab_to_srgb().apply if part.mode == "LAB" else colours.from_inks
+        pixels = np.asarray(to_srgb(part) if to_srgb else part.convert("RGB"))
         return (colours.convert(pixels) if colours.convert else pixels), (255, 255)
     values = np.asarray((part.convert("LA") if part.mode == "La" else part).convert("RGBA"))
     pixels, opacity = cv2.cvtColor(values, cv2.COLOR_RGBA2RGB), cv2.extractChannel(values, 3)
@@ -105,10 +106,6 @@ def _laid_on_white(part: Image.Image, colours: Colours) -> tuple[np.ndarray, tup
         pixels = colours.convert(pixels)
     lowest, highest = int(opacity.min()), int(opacity.max())
     return (on_white(pixels, opacity) if lowest < 255 else pixels), (lowest, highest)
-
-
-def _in_rgb(part: Image.Image) -> Image.Image:
-    return lab_to_srgb().apply(part) if part.mode == "LAB" else part.convert("RGB")
 
 
 def on_white(pixels: np.ndarray, opacity: np.ndarray) -> np.ndarray:

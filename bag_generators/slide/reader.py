@@ -60,7 +60,8 @@ _opened: OrderedDict[tuple[str, State], Source] = OrderedDict()
 
 def answer(question: Question) -> Facts | np.ndarray:
     """The facts, or (height, width, 3) uint8 pixels; white beyond the edges of the slide."""
-    seconds = MOST_OVERVIEW_SECONDS if _is_long(question) else MOST_READER_SECONDS
+    is_long = question.box is not None and question.box[2] * question.box[3] > _LONG
+    seconds = MOST_OVERVIEW_SECONDS if is_long else MOST_READER_SECONDS
     name = f"The slide “{Path(question.path).name}”"
     if state_of(question.path) != question.state:
         raise InputError(f"{name} has changed since it was opened.", "Open it again.")
@@ -92,12 +93,6 @@ def state_of(path: str) -> State:
 
 
 _EXPORT = "Export a part of it, or a smaller copy, as a pyramidal TIFF."
-
-
-def _is_long(question: Question) -> bool:
-    if question.box is None:
-        return False
-    return question.box[2] * question.box[3] > _LONG
 
 
 def _source(question: Question, name: str) -> Source:

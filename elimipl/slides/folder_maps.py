@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bag_generators.errors import InputError
-from bag_generators.generator import Recipe
+from bag_generators.generator import Generator
 from bag_generators.registry import recipe_of, register_again
 from bag_generators.slide import Slide, at_decided_scale, open_slide
 from bag_generators.slide.folder import files_of, list_slides
@@ -50,7 +50,7 @@ class FolderJob:
     workers: int | None = None
     """Processes for one slide."""
     model_sha256: str = ""
-    recipe: Recipe | None = None
+    recipe: Generator | None = None
     """The model's generator, for processes that may not know it."""
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from bag_generators import GENERATORS, InputError, TissueImage, generate
 from bag_generators.assets import program_version
-from bag_generators.generator import Recipe
+from bag_generators.generator import Generator
 from bag_generators.pool import in_processes, number_of_workers
 from bag_generators.registry import recipe_of, register_again
 from bag_generators.slide import Slide, open_slide
@@ -112,7 +112,7 @@ class _Job:
     tile_microns: float
     grid: TissueGrid
     predictor: Predictor
-    recipe: Recipe | None
+    recipe: Generator | None
     layout: FieldLayout
 
 

@@ -110,12 +110,6 @@ def test_a_bag_whose_parts_do_not_fit_is_refused() -> None:
         Bag(bag.features[:7].copy(), bag.regions, "row", {}, bag.feature_names, "")
 
 
-@pytest.mark.parametrize(("height", "width"), [(63, 224), (224, 63), (1, 1), (1, 5000)])
-def test_too_small_a_picture_is_refused_with_its_size_and_the_minimum(height: int, width: int) -> None:
-    with pytest.raises(InputError, match=f"{width}×{height} px; a bag needs at least 64×64 px"):
-        generate("row", picture("noise", height=height, width=width))
-
-
 @pytest.mark.parametrize(
     ("name", "params", "width", "said"),
     [

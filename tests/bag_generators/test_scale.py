@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bag_generators import InputError, TissueImage, generate
-from bag_generators.scale import decide_scale
+from bag_generators.scale import decide_scale, field_size, first_field, is_large
 from bag_generators.slide import at_decided_scale, open_slide
 from bag_generators.tissue.nuclei import ScaleEstimate
 from bag_generators.tissue.quality import measure
@@ -90,3 +90,20 @@ def test_a_slide_without_a_scale_is_read_by_its_nuclei(tmp_path):
     assert found.microns_per_pixel == pytest.approx(0.125, rel=0.35)
     assert at_decided_scale(slide, 0.25)[0].scale_origin == "by hand"
     assert at_decided_scale(found)[1].origin == "estimated"
+
+
+def test_a_small_picture_is_read_whole():
+    for width, height in ((224, 224), (335, 900), (100, 64)):
+        image = TissueImage.from_array(np.zeros((height, width, 3), np.uint8))
+        assert not is_large(image)
+        assert first_field(image) is image
+
+
+@pytest.mark.parametrize(("microns", "size"), [(None, 224), (0.5, 224), (0.25, 448), (1.0, 112), (4.0, 64), (0.1, 500)])
+def test_the_field_holds_as_much_tissue_as_a_tile(microns, size):
+    image = TissueImage.from_array(np.random.default_rng(0).integers(0, 256, (500, 900, 3), np.uint8))
+    image = image.at_scale(microns, "test")
+    field = first_field(image)
+    assert field_size(image) == field.width == field.height == size
+    assert field.sha256 == image.tile((900 - size) // 2, (500 - size) // 2, size).sha256
+    assert field.microns_per_pixel == microns

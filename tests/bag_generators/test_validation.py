@@ -34,6 +34,8 @@ def test_a_sound_record_comes_back_from_its_plain_values():
     assert thing.parts == (Part(1.0), Part(2.5))
     assert plain(thing) == {**SOUND, "parts": [{"size": 1.0}, {"size": 2.5}], "good": True}
     assert validated(Thing, plain(thing), "The thing") == thing
+    with pytest.raises(InputError, match="The thing is not a table"):
+        validated(Thing, [1], "The thing")
 
 
 @pytest.mark.parametrize(
@@ -60,11 +62,6 @@ def test_what_is_wrong_is_named_by_its_path(change, said):
         validated(Thing, {**SOUND, **change}, "The thing", "Make it again.")
     assert refused.value.what.startswith(said)
     assert refused.value.fix in ("Make it again.", "Give a positive one.")
-
-
-def test_what_is_no_table_at_all():
-    with pytest.raises(InputError, match="The thing is not a table"):
-        validated(Thing, [1], "The thing")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from bag_generators import GENERATORS, InputError, generate, load
 from bag_generators.tissue.quality import measure
 from bag_generators.uploads import read_upload
+from scripts.bad_inputs.encodings import tissue
 from scripts.bad_inputs.table import INPUTS, BadInput, Outcome, write_all
 
 
@@ -37,6 +38,8 @@ def test_opened_and_told_what_was_converted(row):
     assert (image.height, image.width) == (224, 224)
     assert np.array_equal(image.pixels, uploaded.pixels)
     assert image.notes == uploaded.notes
+    if "without a colour profile" in row.says:
+        assert np.array_equal(image.pixels, np.asarray(tissue()))
 
 
 @pytest.mark.parametrize("row", of(Outcome.UNFIT), ids=lambda row: row.name)

@@ -8,17 +8,20 @@ import pytest
 from PIL import Image, ImageCms
 
 from bag_generators.image import load
-from bag_generators.reading.colours import CONVERTED, MOST_PROFILE_BYTES, NO_PROFILE, UNUSED
-from scripts.bad_inputs.encodings import encoded, tiff_with_entries, tissue, with_chunk
-from scripts.bad_inputs.metadata import (
+from bag_generators.reading.colours import CONVERTED, MOST_PROFILE_BYTES, UNUSED
+from scripts.bad_inputs.encodings import (
     D65,
     DISPLAY_P3,
     P3_PRIMARIES,
     PROPHOTO,
     SRGB,
     SRGB_PRIMARIES,
+    encoded,
     ink_profile,
     profile_of_endless_elements,
+    tiff_with_entries,
+    tissue,
+    with_chunk,
 )
 
 TISSUE = np.asarray(tissue())
@@ -106,13 +109,6 @@ def points(*values):
 
 P3_POINTS = points(*D65, *np.ravel(P3_PRIMARIES))
 SRGB_POINTS = points(*D65, *np.ravel(SRGB_PRIMARIES))
-
-
-@pytest.mark.parametrize("chunks", [{"gAMA": points(1.0)}, {"cHRM": P3_POINTS}, {"cICP": bytes([12, 13, 0, 1])}])
-def test_colours_described_without_a_profile_are_said_and_not_changed(chunks):
-    image = load(png_saying(**chunks))
-    assert np.array_equal(image.pixels, TISSUE)
-    assert image.notes == (NO_PROFILE,)
 
 
 @pytest.mark.parametrize(

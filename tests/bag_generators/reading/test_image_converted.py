@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from PIL import Image, PngImagePlugin
 
-from bag_generators.errors import InputError
 from bag_generators.image import load
 from scripts.bad_inputs.encodings import encoded, tiff, with_chunk
 
@@ -100,14 +99,6 @@ def test_a_transparent_colour_and_a_transparent_palette_entry_are_laid_on_white(
     )
 
 
-@pytest.mark.parametrize("format_", ["JPEG", "TIFF"])
-def test_printing_colours(format_):
-    ink = Image.new("CMYK", (64, 64), (0, 200, 0, 30))
-    image = load(encoded(format_, ink))
-    assert np.abs(image.pixels[32, 32].astype(int) - [225, 49, 225]).max() <= 3
-    assert image.notes == ("The printing colours (CMYK) were converted to RGB.",)
-
-
 @pytest.mark.parametrize("format_", ["PNG", "JPEG", "TIFF", "BMP"])
 def test_8_bit_grey_opens_with_a_warning(format_):
     image = load(encoded(format_, Image.fromarray(RAMP)))
@@ -128,13 +119,6 @@ def test_grey_with_transparency():
     image = load(encoded("PNG", half))
     assert np.abs(image.pixels - (grey(RAMP) * (128 / 255) + 127)).max() <= 1
     assert image.notes == ("Transparent parts were laid on white.", NO_COLOUR)
-
-
-@pytest.mark.parametrize("format_", ["PNG", "TIFF", "BMP"])
-def test_one_bit(format_):
-    image = load(encoded(format_, Image.fromarray(RAMP > 99)))
-    assert np.array_equal(image.pixels, grey(np.where(RAMP > 99, np.uint8(255), np.uint8(0))))
-    assert image.notes == ("The picture is black and white only (1 bit).", NO_COLOUR)
 
 
 @pytest.mark.parametrize("bits", [10, 12, 14, 16])
@@ -159,41 +143,11 @@ def test_float_grey_is_scaled_by_its_range(top):
     assert image.notes == (f"Float grey values were scaled from 0–{top} to 0–255.", NO_COLOUR)
 
 
-def test_16_bit_colours_keep_their_upper_half():
-    wide = COLOURS.astype(np.uint16) * 257
-    for data in (png_by_opencv(wide[..., ::-1]), tiff(wide, photometric="rgb")):
-        image = load(data)
-        assert np.array_equal(image.pixels, COLOURS)
-        assert image.notes == ("16-bit colours were reduced to 8 bits.",)
-
-
 def test_16_bit_colours_with_transparency():
     wide = np.dstack([COLOURS, np.full((40, 64), 128, np.uint8)]).astype(np.uint16) * 257
     image = load(png_by_opencv(wide[..., [2, 1, 0, 3]]))
     assert np.abs(image.pixels - (COLOURS * (128 / 255) + 127)).max() <= 1
     assert image.notes == ("Transparent parts were laid on white.", "16-bit colours were reduced to 8 bits.")
-
-
-def test_12_bit_colours_in_a_16_bit_file_are_refused_instead_of_black():
-    dark = COLOURS.astype(np.uint16) * 16
-    for data in (png_by_opencv(dark), tiff(dark, photometric="rgb")):
-        with pytest.raises(InputError, match=r"16 bits of which the upper ones are empty.*Save it as an 8-bit"):
-            load(data)
-
-
-def test_pages_of_a_tiff():
-    first, *others = (Image.fromarray(np.roll(COLOURS, i, axis=2)) for i in range(4))
-    image = load(encoded("TIFF", first, save_all=True, append_images=others))
-    assert np.array_equal(image.pixels, COLOURS)
-    assert image.notes == ("The file has 4 pages; page 1 was used.",)
-
-
-@pytest.mark.parametrize("format_", ["PNG", "WEBP"])
-def test_animations(format_):
-    first, *others = (Image.fromarray(np.roll(COLOURS, i, axis=2)) for i in range(3))
-    image = load(encoded(format_, first, save_all=True, append_images=others, lossless=True))
-    assert np.array_equal(image.pixels, COLOURS)
-    assert image.notes == ("The picture is animated (3 frames); the first one was used.",)
 
 
 def test_a_small_region_saved_by_a_slide_scanner_opens():

@@ -10,8 +10,7 @@ from PIL import Image, PngImagePlugin
 from bag_generators.errors import InputError
 from bag_generators.image import load
 from bag_generators.reading import decoding
-from scripts.bad_inputs.encodings import encoded, jpeg_of_scans, png_claiming, tissue
-from scripts.bad_inputs.metadata import motion_photo
+from scripts.bad_inputs.encodings import encoded, jpeg_of_scans, motion_photo, png_claiming, tissue
 
 NOISE = np.random.default_rng(1).integers(0, 256, (64, 64, 3), dtype=np.uint8)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, TiffImagePlugin
 
-from bag_generators.image import TissueImage, load
+from bag_generators.image import load
 from bag_generators.reading.scale import LARGEST, SMALLEST
 from bag_generators.tissue.samples import SCALE_SOURCE, list_samples
 from scripts.bad_inputs.encodings import with_chunk
@@ -99,12 +99,6 @@ def test_a_tile_and_another_process_keep_the_scale():
     image = load(phys(2_000_000, 2_000_000))
     for kept in (image.tile(3, 4, 64), copy.copy(image)):
         assert (kept.microns_per_pixel, kept.scale_source) == (0.5, "PNG resolution (pHYs)")
-
-
-def test_a_person_may_know_better_than_the_file():
-    image = load(phys(2_000_000, 2_000_000)).at_scale(0.25, "you")
-    assert (image.microns_per_pixel, image.scale_source) == (0.25, "you")
-    assert TissueImage.from_array(image.pixels).microns_per_pixel is None
 
 
 def test_a_sample_whose_scale_is_known_says_so():

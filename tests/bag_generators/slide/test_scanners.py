@@ -29,10 +29,6 @@ def folder(tmp_path_factory):
     return place
 
 
-def test_each_is_listed_once(folder):
-    assert list_slides(folder) == NAMES
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_pixels_scale_and_levels_are_those_of_the_scan(folder, name):
     slide = open_slide(slide_path(name, folder))
@@ -89,7 +85,10 @@ def test_dicom_files_among_others_are_one_slide(folder, tmp_path):
     assert open_slide(slide_path("0.dcm", tmp_path)).width == makers.WIDTH
 
 
-def test_all_files_of_a_slide_belong_to_it(folder):
+def test_each_is_listed_once_and_all_its_files_belong_to_it(folder):
+    assert list_slides(folder) == NAMES
+    with pytest.raises(InputError, match="no file"):
+        open_slide(folder / "notes")
     assert files_of(folder / "notes" / "1.txt") == (folder / "notes" / "1.txt",)
     assert [file.name for file in files_of(folder / "mirax.mrxs")] == [
         "mirax.mrxs",
@@ -98,11 +97,6 @@ def test_all_files_of_a_slide_belong_to_it(folder):
         "Slidedat.ini",
     ]
     assert [file.name for file in files_of(folder / "series" / "3.dcm")] == [f"{i}.dcm" for i in range(5)]
-
-
-def test_a_folder_without_a_slide_is_refused(folder):
-    with pytest.raises(InputError, match="no file"):
-        open_slide(folder / "notes")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -20,7 +20,7 @@ from elimipl.cards.files import find_card
 from elimipl.data.shipped import load_bag_set
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
-from scripts.bad_inputs.names import NASTY_NAMES
+from scripts.bad_inputs.table import NASTY_NAMES
 from ui.batch.rows import BatchRow, batch_csv, batch_json, shown_name
 from ui.explore.analysis import Analysis, CandidateSet, View, ViewState, analyse
 from ui.explore.answer import bar_groups

@@ -1,4 +1,4 @@
-"""SBN against its literal reference, and what its instances mean."""
+"""Row and SBN against their literal references, and what their instances mean."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,22 @@ from tests.bag_generators.references.pictures import KINDS, flat, picture
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_agrees_with_the_literal_reference(kind: str) -> None:
+def test_both_agree_with_the_literal_reference(kind: str) -> None:
     image = picture(kind)
+    assert generate("row", image).features == pytest.approx(colour_grid.row(image.pixels), abs=1e-4)
     assert generate("sbn", image).features == pytest.approx(colour_grid.sbn(image.pixels), abs=1e-4)
+
+
+def test_a_bright_band_is_brighter_than_both_neighbours() -> None:
+    pixels = np.full((224, 224, 3), 100, np.uint8)
+    pixels[28 * 3 : 28 * 4] = (100, 100, 180)
+    bag = generate("row", TissueImage.from_array(pixels))
+    above = bag.feature_names.index("blue, difference to the row above")
+    below = bag.feature_names.index("blue, difference to the row below")
+    assert bag.features[3, [above, below]].min() > 70
+    assert bag.features[4, above] < -70
+    assert bag.features[2, below] < -70
+    assert bag.features[:, 0] == pytest.approx(100)
 
 
 @pytest.mark.parametrize(
@@ -25,8 +38,10 @@ def test_a_bright_neighbour_of_the_middle_blob_shows_on_its_side_only(side: str,
     assert [name for name, value in differences.items() if value > 50] == [f"red, {side} neighbour minus centre"]
 
 
-def test_regions_are_overlapping_boxes_of_the_central_half() -> None:
-    regions = generate("sbn", picture("noise", height=160, width=320)).regions
+def test_regions_are_bands_and_overlapping_boxes_of_the_central_half() -> None:
+    image = picture("noise", height=160, width=320)
+    bands, regions = (generate(name, image).regions for name in ("row", "sbn"))
+    assert [bands.box(i) for i in range(8)] == [(0, 20 * i, 320, 20 * (i + 1)) for i in range(8)]
     assert regions.box(0) == (80, 40, 160, 80)
     assert regions.box(1) == (120, 40, 200, 80)
     assert regions.box(8) == (160, 80, 240, 120)
@@ -35,6 +50,7 @@ def test_regions_are_overlapping_boxes_of_the_central_half() -> None:
 
 
 def test_flat_picture_has_its_colour_and_no_differences() -> None:
+    assert (generate("row", flat((10, 200, 255))).features == [10, 200, 255, 0, 0, 0, 0, 0, 0]).all()
     features = generate("sbn", flat((10, 200, 255))).features
     # Processors add in different orders, so a difference of equal blobs may be off in the last bit.
     np.testing.assert_allclose(features, np.tile([10, 200, 255, *[0] * 12], (9, 1)), rtol=0, atol=1e-12)
