@@ -22,8 +22,7 @@ from tqdm import tqdm
 
 from benchmarks.bench_training import made_bags
 from elimipl.benchmark.cells import Cell
-from elimipl.benchmark.session import config_of
-from elimipl.benchmark.tasks import Task, run_tasks
+from elimipl.benchmark.tasks import Task, config_of, run_tasks
 from elimipl.dataset import BagDataset
 from elimipl.methods import METHODS
 from elimipl.training.splits import stratified_splits

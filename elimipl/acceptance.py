@@ -65,7 +65,7 @@ def read_bag(network: Network, scaler: Scaler, features: np.ndarray) -> BagReadi
 
 
 def signs(reading: BagReading, known: KnownBags) -> tuple[float, ...]:
-    """In the order of `elimipl.cards.acceptance.SIGNS`, each larger where an answer is more likely to be right."""
+    """In the order of `elimipl.cards.card.SIGNS`, each larger where an answer is more likely to be right."""
     ranked = np.sort(reading.probabilities)[::-1]
     answer = int(reading.probabilities.argmax())
     away = np.sqrt(np.square(known.embeddings - reading.embedding).mean(1))  # (p,)

@@ -16,17 +16,14 @@ import numpy as np
 from bag_generators.errors import InputError
 from bag_generators.storage import pack_tensors
 from elimipl.acceptance import KnownBags
-from elimipl.cards.acceptance import Acceptance
-from elimipl.cards.card import CandidateScheme, Card, TrainingData, check_id, usual_id
+from elimipl.cards.card import Acceptance, CandidateScheme, Card, TrainingData, Trust, check_id, usual_id
 from elimipl.cards.files import model_files, sha256_of, write_model
 from elimipl.cards.held_out import HeldOut, Measured, measure
 from elimipl.cards.limits import Limits, derive_limits
-from elimipl.cards.trust import Trust
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.data.pictures import NO_PICTURES, PHANTOMS, pictures_of
 from elimipl.data.shipped import generator_files, picture_qualities
 from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from elimipl.training.loop import Fitted
 
@@ -105,9 +102,8 @@ def finish(
     """The model that was fitted on `training`, whose candidate sets came from `candidates`.
 
     Accuracy, calibration, label sets and reliability are those on the `held_out` bags, or what was `measured`
-    elsewhere (`elimipl.cards.held_out`). `qualities` are the
-    pixel measures of the training pictures (default: those that are known, `elimipl.data.shipped`). Augmented
-    copies of a picture are not what anybody will show the model: limits come from the first bag of every picture.
+    elsewhere (`elimipl.cards.held_out`). `qualities` are the pixel measures of the training pictures (default: those
+    that are known, `elimipl.data.shipped`). Limits come from the first bag of every picture, not from augmented copies.
     `known` bags and the rule of `acceptance` say when to trust an answer (`elimipl.acceptance`).
     """
     weights = pack_tensors({**_arrays(fitted), **({} if known is None else known.arrays())})
@@ -154,7 +150,8 @@ def _described(
         method=fitted.config.method,
         generator=training.generator,
         generator_params=dict(training.params),
-        label_space=_of_drawings(space, training.source) if pictures == PHANTOMS else space,
+        # The classes of phantoms are named after tissue, but they are drawings of it.
+        label_space=replace(space, id="phantoms", source=training.source) if pictures == PHANTOMS else space,
         dim=training.dim,
         config=fitted.config.to_dict(),
         training_data=TrainingData(
@@ -178,13 +175,7 @@ def _described(
     )
 
 
-def _of_drawings(space: LabelSpace, source: str) -> LabelSpace:
-    """The classes of phantoms are named after tissue, but they are drawings of it."""
-    return replace(space, id="phantoms", source=source)
-
-
 def _limits(predictor: Predictor, training: BagDataset, qualities: Sequence[Mapping[str, float]]) -> Limits:
-    """The limits of the model's own training."""
     first = np.unique(training.groups, return_index=True)[1]
     originals = training.subset(np.sort(first))
     return derive_limits(
@@ -199,8 +190,7 @@ def _arrays(fitted: Fitted) -> dict[str, np.ndarray]:
     fitted.check_saveable()
     network = {f"network.{name}": value.cpu().numpy() for name, value in fitted.network.state_dict().items()}
     scaler = fitted.scaler
-    return {
-        **network,
+    return network | {
         "scaler.shift": scaler.shift,
         "scaler.scale": scaler.scale,
         "scaler.limit": np.array([scaler.limit]),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from elimipl.cards.calibration import Calibration, calibrate, temper
+from elimipl.cards.calibration import Calibration, Reliability, calibrate, count_reliability, temper
 from elimipl.cards.card import Accuracy
 from elimipl.cards.conformal import (
     CANDIDATE_SETS,
@@ -16,7 +16,6 @@ from elimipl.cards.conformal import (
     left_out_members,
     measure_coverage,
 )
-from elimipl.cards.reliability import Reliability, count_reliability
 
 LEFT_OUT = "each tenth of them left out in turn"
 

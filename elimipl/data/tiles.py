@@ -64,7 +64,6 @@ def bags_from_tiles(
     generator: str,
     *,
     label_space: LabelSpace | None = None,
-    group_of: Callable[[Path], str] | None = None,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     source: str = "",
@@ -74,8 +73,7 @@ def bags_from_tiles(
     """Turn every picture into a bag with `generator` and `params`; broken pictures are reported, not fatal.
 
     Each bag's only candidate is its label: `elimipl.data.crowd` gives it company. Copies of one picture (equal files)
-    share a group; `group_of` may join more, for instance all tiles of a slide. `progress` is called with the
-    number of pictures done and of all.
+    share a group. `progress` is called with the number of pictures done and of all.
     """
     paths, labels, space = find_tiles(folder, label_space)
     features, kept, groups, refused = [], [], [], []
@@ -87,7 +85,7 @@ def bags_from_tiles(
         # Only the numbers are kept: the regions of a hundred thousand tiles would not fit into memory.
         features.append(result.features)
         kept.append(i)
-        groups.append(group_of(paths[i]) if group_of else result.image_sha256)
+        groups.append(result.image_sha256)
         used = result.params
     if not features:
         path, error = refused[0]

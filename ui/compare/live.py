@@ -3,7 +3,7 @@
 import streamlit as st
 
 from elimipl.config import Config
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.training.figure_two import four_probabilities
 from ui.compare import texts
 from ui.compare.figures import four_curves

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from elimipl.benchmark.cells import DATA, VIEWS
 from elimipl.benchmark.claims import Claim, PairedTest
-from elimipl.benchmark.wording import p_value, signed
+from elimipl.benchmark.records import p_value, signed
 from ui.results.comparison_figures import Row
 
 INTRO = (

@@ -15,18 +15,10 @@ def test_wilcoxon_counts_the_signs_of_the_ranks() -> None:
     assert wilcoxon_p([0.0] * 6) == 1.0
 
 
-def test_the_correction_adds_the_overlap_to_the_variance_of_the_mean() -> None:
-    # Mean 2, variance 1 over 3 splits: t = 2 / √(1/3 + 3/7) with 2 degrees of freedom, for which
-    # the two-sided p is 1 − t/√(2 + t²).
+def test_the_correction_adds_the_overlap_to_the_ordinary_test() -> None:
     t = 2 / math.sqrt(1 / 3 + 3 / 7)
     assert corrected_t_p([1, 2, 3], 3 / 7) == pytest.approx(1 - t / math.sqrt(2 + t * t))
-
-
-def test_without_overlap_it_is_the_ordinary_test() -> None:
     t = 2 / math.sqrt(1 / 3)
     assert corrected_t_p([-1, -2, -3], 0.0) == pytest.approx(1 - t / math.sqrt(2 + t * t))
-
-
-def test_equal_differences_need_no_deviation() -> None:
     assert corrected_t_p([0.0, 0.0, 0.0], 3 / 7) == 1.0
     assert corrected_t_p([0.5, 0.5, 0.5], 3 / 7) == 0.0

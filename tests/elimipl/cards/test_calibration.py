@@ -55,12 +55,9 @@ def test_tempering_is_the_power_of_the_probabilities(k, temperature, seed):
     np.testing.assert_allclose(temper(p, temperature), expected, atol=1e-9)
 
 
-def test_tempering_a_softmax_is_scaling_its_logits():
+def test_tempering_a_softmax_scales_its_logits_and_undoes_the_squeeze_of_the_authors_head():
     logits = np.random.default_rng(1).normal(size=(5, 4))
     np.testing.assert_allclose(temper(softmax(logits), 2.5), softmax(logits / 2.5), atol=1e-12)
-
-
-def test_a_small_temperature_undoes_the_squeeze_of_the_authors_head():
     certain = softmax(np.array([1.0, 0, 0, 0, 0, 0, 0]))  # the surest answer softmax(sigmoid) can give
     assert certain.max() == pytest.approx(math.e / (math.e + 6))
     assert temper(certain, 0.1).max() > 0.999
@@ -102,14 +99,11 @@ def test_the_fit_is_the_best_of_a_fine_grid():
     assert fit_temperature(p, labels) == pytest.approx(best, rel=0.02)
 
 
-def test_a_few_right_answers_dont_make_a_model_certain():
+def test_few_right_few_wrong_and_hopeless_answers_are_tempered_with_care():
     p = np.full((5, 3), 0.2)
     p[:, 0] = 0.6
     temperature = fit_temperature(p, np.zeros(5, int))
     assert temper(p, temperature).max() == pytest.approx(6 / 7, abs=1e-3)  # Platt's (m+1)/(m+2)
-
-
-def test_a_few_confident_mistakes_do_not_flatten_everything():
     rng = np.random.default_rng(0)
     right = rng.random(400) < 0.7
     p = np.tile([0.7, 0.15, 0.15], (400, 1))
@@ -118,20 +112,14 @@ def test_a_few_confident_mistakes_do_not_flatten_everything():
     labels[:8] = 1
     calibration = calibrate(p, labels, "made up")
     assert calibration.ece_after <= calibration.ece_before + 0.01
-
-
-def test_answers_worse_than_chance_become_flat():
     p = np.tile([0.8, 0.1, 0.1], (50, 1))
     assert temper(p, fit_temperature(p, np.ones(50, int))).max() < 0.34
 
 
-def test_the_error_over_equal_widths():
+def test_the_error_over_equal_widths_and_of_few_bags_over_bins_of_ten():
     logits, labels = draw(3000, 5, 2.0, seed=2)
     expected = literal_error(softmax(logits), labels, np.linspace(0, 1, 16))
     assert expected_calibration_error(softmax(logits), labels) == pytest.approx(expected, abs=1e-12)
-
-
-def test_the_error_of_few_bags_uses_bins_of_ten():
     logits, labels = draw(40, 3, 1.0, seed=3)
     p = softmax(logits)
     confidence = np.sort(p.max(axis=1))

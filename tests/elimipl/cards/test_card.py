@@ -20,11 +20,8 @@ def at(values, path):
     return values, name
 
 
-def test_a_card_comes_back_from_its_file(toy_folder, toy_card):
+def test_a_card_comes_back_and_says_what_fitted_and_data_know(toy_folder, toy_card, toy_dataset):
     assert Card.read(toy_folder / "toy-row-elimipl.json") == toy_card
-
-
-def test_a_card_says_what_fitted_and_data_know(toy_card, toy_dataset):
     assert toy_card.id == "toy-row-elimipl"
     assert (toy_card.method, toy_card.generator, toy_card.dim) == ("elimipl", "row", 9)
     assert toy_card.generator_params == toy_dataset.params
@@ -34,22 +31,20 @@ def test_a_card_says_what_fitted_and_data_know(toy_card, toy_dataset):
     assert toy_card.candidates.average_size == 2
     assert toy_card.seed == 3
     assert {"python", "torch", "numpy"} <= set(toy_card.versions)
+    text = (toy_folder / "toy-row-elimipl.json").read_text()
+    assert text.endswith("}\n")
+    assert json.loads(text)["pictures"] == TILES
+    assert len(text.splitlines()) > 50
 
 
-def test_the_same_model_gives_the_same_bytes(toy_folder, toy_finished, tmp_path):
-    toy_finished.save(tmp_path / "again")
-    for path in toy_folder.iterdir():
-        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
-
-
-def test_saving_leaves_nothing_but_the_two_files(toy_folder):
+def test_the_same_model_gives_the_same_two_files_or_says_why_not(toy_folder, toy_finished, tmp_path):
     assert sorted(path.name for path in toy_folder.iterdir()) == [
         "toy-row-elimipl.json",
         "toy-row-elimipl.safetensors",
     ]
-
-
-def test_saving_where_nothing_can_be_written(toy_finished, tmp_path):
+    toy_finished.save(tmp_path / "again")
+    for path in toy_folder.iterdir():
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match="The model could not be written"):
         toy_finished.save(tmp_path / "file")
@@ -103,16 +98,13 @@ def test_an_ill_typed_entry_is_named(toy_card, path, value, said):
         Card.from_dict(card)
 
 
-def test_what_may_be_left_out(toy_card):
+def test_what_may_be_left_out_or_be_unknown(toy_card):
     values = toy_card.to_dict()
     for path in ("checks", "accuracy.std", "candidates.seed", "calibration.kind"):
         parent, name = at(values, path)
         del parent[name]
     card = Card.from_dict(values)
     assert (card.checks, card.accuracy.std, card.candidates.seed) == (Limits(), None, None)
-
-
-def test_without_a_calibration_the_temperature_is_one(toy_card):
     card = Card.from_dict({**toy_card.to_dict(), "calibration": None, "accuracy": None})
     assert card.temperature == 1.0
 
@@ -125,22 +117,12 @@ def test_a_file_that_is_no_card(tmp_path, text):
         Card.read(path)
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_and_a_renamed_card_are_refused(tmp_path, toy_folder):
     with pytest.raises(InputError, match=r"The model card “gone\.json” does not exist"):
         Card.read(tmp_path / "gone.json")
-
-
-def test_a_renamed_card_is_refused(toy_folder):
     path = (toy_folder / "toy-row-elimipl.json").rename(toy_folder / "other.json")
     with pytest.raises(InputError, match=r"“other\.json” describes the model “toy-row-elimipl”"):
         Card.read(path)
-
-
-def test_the_file_is_for_people(toy_folder):
-    text = (toy_folder / "toy-row-elimipl.json").read_text()
-    assert text.endswith("}\n")
-    assert json.loads(text)["pictures"] == TILES
-    assert len(text.splitlines()) > 50
 
 
 def test_the_usual_id():

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from elimipl.cards.reliability import EDGES, ConfidenceBin, Reliability, count_reliability
+from elimipl.cards.calibration import EDGES, ConfidenceBin, Reliability, count_reliability
 
 
 def test_answers_are_counted_by_confidence():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from elimipl.cards.acceptance import SIGNS, Acceptance, Kept
+from elimipl.cards.card import SIGNS, Acceptance, Kept
 from elimipl.cards.wording import all_sentences, evenness_sentence, kept_sentence, trust_summary
 from elimipl.predictor import Predictor
 
@@ -23,7 +23,7 @@ def card(toy_card):
     return replace(toy_card, acceptance=rule, measured={"near": SOURCE, "other": other, "note": "no source"})
 
 
-def test_sources_and_what_was_left_out_are_said_with_their_n(card):
+def test_sources_left_out_sources_and_quarters_are_said_with_their_n(card):
     said = "\n".join(all_sentences(card))
     assert "near, held back (n = 1,200): 90% right (88% to 92%), 60% trusted, 1.2% trusted and wrong" in said
     assert "90 % sets hold the label in 91%, 1.5 labels on average" in said
@@ -33,9 +33,6 @@ def test_sources_and_what_was_left_out_are_said_with_their_n(card):
         "Held-back pictures: 40% to 60% trusted, 1% trusted and wrong; sources left out: 20% trusted, 3% trusted and "
         "wrong."
     )
-
-
-def test_the_quarters_of_the_map_are_said_with_their_n(card):
     said = kept_sentence(card)
     assert "by -2 to -1 points" in said
     assert "the quarter with least by -30 to -20 (held-back pictures of near, other; n = 1,500)" in said

@@ -25,12 +25,8 @@ def test_models(toy_folder, capsys):
     assert run("models", "--json", "--folder", toy_folder) == 0
     (entry,) = json.loads(capsys.readouterr().out)
     assert entry["id"] == "toy-row-elimipl"
-    assert (entry["method"], entry["generator"], entry["label_space"], entry["accuracy"]) == (
-        "elimipl",
-        "row",
-        "toy",
-        0.9,
-    )
+    said = [entry[name] for name in ("method", "generator", "label_space", "accuracy")]
+    assert said == ["elimipl", "row", "toy", 0.9]
     assert entry["calibration"]["n"] == 24
     assert (entry["conformal"], entry["reliability"], entry["trust"]) == (None, None, None)
 

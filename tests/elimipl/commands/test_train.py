@@ -22,23 +22,8 @@ from tests.elimipl.commands.command_line import QUICK, run
 
 def test_train_writes_a_model_that_predicts(data, tiles, tmp_path, capsys):
     folder = tmp_path / "models"
-    arguments = [
-        "--out",
-        folder,
-        "--epochs",
-        "60",
-        "--hidden",
-        "32",
-        "--batch",
-        "4",
-        "--lr",
-        "0.05",
-        "--seed",
-        "5",
-        "--device",
-        "cpu",
-    ]
-    assert run("train", data, *arguments) == 0
+    options = ["--epochs", "60", "--hidden", "32", "--batch", "4", "--lr", "0.05", "--seed", "5", "--device", "cpu"]
+    assert run("train", data, "--out", folder, *options) == 0
     said = capsys.readouterr()
     assert "toy-row-elimipl" in said.out
     assert "60/60" in said.err
@@ -150,7 +135,7 @@ def test_evaluate_and_bags_share_the_sets_of_copies():
         assert (given.candidates.reshape(-1, 4, 7) == given.candidates[::4][:, None]).all()
 
 
-def test_evaluate_prints_the_table(data, capsys):
+def test_evaluate_prints_the_table_or_json(data, capsys):
     assert run("evaluate", data, "--splits", 3, "--workers", 1, "--r", 1, *QUICK) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["split", "accuracy", "disambiguated", "seconds"]
@@ -158,6 +143,11 @@ def test_evaluate_prints_the_table(data, capsys):
     mean, std = re.match(r"mean ± std \(ddof 0\): (\S+)±(\S+) in", lines[4]).groups()
     assert float(mean) == pytest.approx(np.mean(accuracies), abs=2e-3)
     assert float(std) == pytest.approx(np.std(accuracies), abs=2e-3)
+    assert run("evaluate", data, "--splits", 2, "--workers", 1, "--json", *QUICK) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert len(result["accuracies"]) == 2
+    assert result["mean"] == pytest.approx(np.mean(result["accuracies"]))
+    assert result["config"]["epochs"] == 4
 
 
 @pytest.mark.parametrize("name", ["PRODEN-Mean", "rc-mlp-maxmin", "MIPLGP", "ma+in", "ELIMIPL-entropy"])
@@ -178,14 +168,6 @@ def test_bags_whose_candidates_miss_the_true_label_are_counted_and_named(toy_dat
     said = capsys.readouterr().err
     assert f"The true label of 2 of {len(toy_dataset)} bags" in said
     assert "not among their candidates: bag 0, bag 3." in said
-
-
-def test_evaluate_as_json(data, capsys):
-    assert run("evaluate", data, "--splits", 2, "--workers", 1, "--json", *QUICK) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert len(result["accuracies"]) == 2
-    assert result["mean"] == pytest.approx(np.mean(result["accuracies"]))
-    assert result["config"]["epochs"] == 4
 
 
 def test_train_measures_on_another_data_set(data, toy_dataset, tmp_path, capsys):

@@ -133,12 +133,9 @@ def test_out_replaces_a_file_whole_or_not_at_all(folder, monkeypatch, capsys):
     assert [file.name for file in folder.iterdir() if "tmp" in file.name] == []
 
 
-def test_the_former_command_says_what_to_type(capsys):
+def test_labelled_bags_need_a_folder_and_a_file_and_the_former_command_says_what_to_type(capsys, folder):
     assert former.main() == 2
     assert "type “elimipl bags --unlabelled PATH" in capsys.readouterr().err
-
-
-def test_labelled_bags_need_one_folder_and_a_file(folder, capsys):
     for given in ([str(folder)], [str(folder), str(folder), "--out", str(folder / "bags.safetensors")]):
         assert commands.main(["bags", *given, "--generator", "row"]) == 2
         assert "or add --unlabelled." in capsys.readouterr().err

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from bag_generators.errors import InputError
-from elimipl.data.candidates import Candidates
-from elimipl.data.crowd import simulate, uniform_false_positives
+from elimipl.data.crowd import Candidates, simulate, uniform_false_positives
 from elimipl.dataset import BagDataset
 from elimipl.labels import TISSUE7
 
@@ -46,12 +45,9 @@ def test_one_picture_in_two_class_folders_keeps_both_labels(copies):
     assert mixed.candidates[np.arange(120), labels].all()
 
 
-def test_own_sets_stay_as_they_are(copies):
+def test_own_sets_stay_and_each_kind_says_what_it_is(copies):
     assert Candidates().given_to(copies) is copies
     assert (Candidates().scheme, Candidates("own", seed=3).drawn_with) == ("as in the data set", None)
-
-
-def test_what_the_card_says():
     assert Candidates("random", r=3, seed=5).scheme == "true label and 3 random others"
     assert Candidates("crowd", seed=5).drawn_with == 5
 

@@ -55,13 +55,12 @@ def test_the_average_size_is_met(space, seed, size):
     assert crowd.mean_size == crowd.candidates.sum() / len(crowd.candidates)
 
 
-def test_the_size_of_the_paper_is_the_default():
+def test_the_usual_size_is_the_papers_for_unbalanced_labels_too():
     assert simulate(balanced(TISSUE7, 100), TISSUE7).mean_size == pytest.approx(2.08, abs=0.01)
-
-
-def test_unbalanced_labels_meet_the_size_too():
     labels = np.random.default_rng(0).choice(7, size=400, p=[0.7, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05])
     assert simulate(labels, TISSUE7, target_size=2.08).mean_size == pytest.approx(2.08, abs=0.03)
+    sizes = [annotate(seed % 7, TISSUE7, seed).mean_size for seed in range(400)]
+    assert np.mean(sizes) == pytest.approx(2.08, abs=0.2)
 
 
 def test_the_seed_decides_everything():
@@ -130,11 +129,6 @@ def test_one_tile(space):
         assert not crowd.candidates.all()
 
 
-def test_single_tiles_are_as_doubtful_as_a_whole_data_set():
-    sizes = [annotate(seed % 7, TISSUE7, seed).mean_size for seed in range(400)]
-    assert np.mean(sizes) == pytest.approx(2.08, abs=0.2)
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -174,23 +168,17 @@ def sets_of(votes, tops):
     return set(np.flatnonzero(two_of_three(named, np.array(tops)[:, None])[0]).tolist())
 
 
-def test_two_thirds_of_those_who_answered_put_a_label_into_the_set():
+def test_two_thirds_put_a_label_into_the_set_else_the_top_labels_but_no_joker():
     assert sets_of([[0, 1]] * 4 + [[0]] * 2, [0] * 6) == {0, 1}
     assert sets_of([[0, 1]] * 3 + [[0]] * 3, [0] * 6) == {0}
     assert sets_of([[0, 1], [0, 1], []], [0, 0, -1]) == {0, 1}
     assert sets_of([[2]], [2]) == {2}
     assert sets_of([[]], [-1]) == set()
-
-
-def test_a_single_agreed_label_gives_way_to_the_top_labels():
     assert sets_of([[0, 1], [0, 2], [3]], [1, 2, 3]) == {1, 2, 3}
     assert sets_of([[0, 1], [0], [0]], [1, 0, 0]) == {0, 1}
     assert sets_of([[0], [0], [0]], [0, 0, 0]) == {0}
     assert sets_of([[0]] * 27 + [[0, 1]] * 3, [0] * 27 + [1] * 3) == {0, 1}  # a tenth of thirty
     assert sets_of([[0]] * 28 + [[0, 1]] * 2, [0] * 28 + [1] * 2) == {0}
-
-
-def test_without_agreement_the_top_labels_enter_but_not_that_of_one_joker_in_a_class():
     assert sets_of([[0], [1], [2], [3]], [0, 1, 2, 3]) == {0, 1, 2, 3}
     class_of_40 = [0] * 20 + [1] * 15 + [2] * 4 + [3]
     assert sets_of([[top] for top in class_of_40], class_of_40) == {0, 1, 2}

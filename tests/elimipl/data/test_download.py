@@ -25,16 +25,25 @@ class TestWhole:
         assert all(tile.read_bytes() == content_of(tile) for tile in tiles)
         assert seen[-1] == ("unpacking", len(tiles), len(tiles))
 
-    def test_a_fetch_goes_on_where_the_last_one_ended(self, server, behaviour, tmp_path):
-        (tmp_path / f"{NAME}.zip.part").write_bytes(ZIP[:100_000])
-        assert fetch_whole(NAME, tmp_path, base_url=server(behaviour)).read_bytes() == ZIP
-        assert behaviour.sent == len(ZIP) - 100_000
-        assert behaviour.asked[-1][1] == f"bytes=100000-{len(ZIP) - 1}"
-
-    def test_broken_connections_are_continued_within_a_call(self, server, behaviour, tmp_path):
-        behaviour.cuts = [1000, 70_000, 0, 0, 5]
-        assert fetch_whole(NAME, tmp_path, base_url=server(behaviour)).read_bytes() == ZIP
-        assert behaviour.sent == len(ZIP)
+    @pytest.mark.parametrize(
+        ("part", "changes", "sent"),
+        [
+            (ZIP[:100_000], {}, len(ZIP) - 100_000),  # goes on where the last fetch ended
+            (ZIP + b"more", {}, len(ZIP)),  # starts over
+            (ZIP[:15], {"ranges": False}, len(ZIP)),
+            (b"", {"cuts": [1000, 70_000, 0, 0, 5]}, len(ZIP)),  # broken connections are continued within a call
+        ],
+        ids=["a part", "too long", "no ranges", "broken off"],
+    )
+    def test_a_fetch_goes_on_with_what_is_there(self, server, behaviour, tmp_path, part, changes, sent):
+        (tmp_path / f"{NAME}.zip.part").write_bytes(part)
+        for name, value in changes.items():
+            setattr(behaviour, name, value)
+        address = server(behaviour)
+        assert fetch_whole(NAME, tmp_path, base_url=address).read_bytes() == ZIP
+        assert behaviour.sent == sent
+        fetch_whole(NAME, tmp_path, base_url=address)
+        assert behaviour.sent == sent  # a whole file is not fetched again
 
     def test_after_giving_up_the_part_is_kept_for_the_next_call(self, server, behaviour, tmp_path):
         behaviour.cuts = [300_000, *[0] * download._FRUITLESS]
@@ -58,11 +67,6 @@ class TestWhole:
         assert part == ZIP[: len(part)]
         assert fetch_whole(NAME, tmp_path, base_url=address).read_bytes() == ZIP
 
-    def test_a_server_without_ranges_starts_over(self, server, behaviour, tmp_path):
-        behaviour.ranges = False
-        (tmp_path / f"{NAME}.zip.part").write_bytes(ZIP[:15])
-        assert fetch_whole(NAME, tmp_path, base_url=server(behaviour)).read_bytes() == ZIP
-
     def test_a_wrong_checksum_throws_the_file_away(self, server, behaviour, tmp_path):
         behaviour.checksums[f"{NAME}.zip"] = "md5:" + "0" * 32
         with pytest.raises(InputError, match="checksum is wrong"):
@@ -75,15 +79,6 @@ class TestWhole:
         with pytest.raises(InputError, match="checksum is wrong"):
             fetch_whole(NAME, tmp_path, base_url=address)
         assert fetch_whole(NAME, tmp_path, base_url=address).read_bytes() == ZIP
-
-    def test_a_part_that_is_too_long_starts_over(self, server, behaviour, tmp_path):
-        (tmp_path / f"{NAME}.zip.part").write_bytes(ZIP + b"more")
-        assert fetch_whole(NAME, tmp_path, base_url=server(behaviour)).read_bytes() == ZIP
-
-    def test_a_whole_file_is_not_fetched_again(self, server, behaviour, tmp_path):
-        (tmp_path / f"{NAME}.zip").write_bytes(ZIP)
-        fetch_whole(NAME, tmp_path, base_url=server(behaviour))
-        assert behaviour.sent == 0
 
     def test_another_file_of_that_name_is_left_alone(self, server, behaviour, tmp_path):
         (tmp_path / f"{NAME}.zip").write_bytes(b"mine")

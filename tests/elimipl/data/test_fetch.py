@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -25,14 +26,10 @@ class TestTiles:
         assert behaviour.sent < len(ZIP) / 3
         assert len(behaviour.asked) <= 3 + len(TISSUE7)  # record, end, directory, one look at each class
 
-    def test_a_64_bit_directory(self, server, behaviour, tmp_path, monkeypatch):
+    def test_a_64_bit_directory_larger_than_the_first_look(self, server, behaviour, tmp_path, monkeypatch):
         monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 10)
         behaviour.files[f"{NAME}.zip"] = content = make_zip()
         assert b"PK\x06\x06" in content  # the end record of the 64-bit kind
-        paths = fetch_tiles(NAME, 2, tmp_path, base_url=server(behaviour))
-        assert all(path.read_bytes() == content_of(path) for path in paths)
-
-    def test_a_directory_larger_than_the_first_look(self, server, behaviour, tmp_path, monkeypatch):
         monkeypatch.setattr(RemoteFile, "ahead", 100)
         paths = fetch_tiles(NAME, 2, tmp_path, base_url=server(behaviour))
         assert all(path.read_bytes() == content_of(path) for path in paths)
@@ -43,7 +40,7 @@ class TestTiles:
         assert [path.parent.name for path in paths] == ["ADI", "BACK"]
         assert all(path.read_bytes() == content_of(path) for path in paths)
 
-    def test_the_seed_decides_which(self, server, behaviour, tmp_path):
+    def test_the_seed_decides_which_and_more_than_there_are_gives_all(self, server, behaviour, tmp_path):
         address = server(behaviour)
         one, same, other = (
             [path.name for path in fetch_tiles(NAME, 2, tmp_path / str(i), seed=seed, base_url=address)]
@@ -51,10 +48,7 @@ class TestTiles:
         )
         assert one == same
         assert one != other
-
-    def test_more_than_there_are_gives_all(self, server, behaviour, tmp_path):
-        paths = fetch_tiles(NAME, 10 * TILES, tmp_path, classes=("DEB",), base_url=server(behaviour))
-        assert len(paths) == TILES
+        assert len(fetch_tiles(NAME, 10 * TILES, tmp_path, classes=("DEB",), base_url=address)) == TILES  # no more
 
     def test_tiles_already_there_are_not_fetched_again(self, server, behaviour, tmp_path, monkeypatch):
         monkeypatch.setattr(RemoteFile, "ahead", 20_000)
@@ -80,19 +74,17 @@ class TestTiles:
         paths = fetch_tiles(NAME, 2, tmp_path, base_url=server(behaviour))
         assert all(path.read_bytes() == content_of(path) for path in paths)
 
-    def test_one_that_always_breaks_off_is_given_up(self, server, behaviour, tmp_path):
-        behaviour.cuts = [0] * 100
-        with pytest.raises(InputError, match="broke off after"):
-            fetch_tiles(NAME, 2, tmp_path, base_url=server(behaviour))
-
-    def test_a_server_without_ranges(self, server, behaviour, tmp_path):
-        behaviour.ranges = False
-        with pytest.raises(InputError, match=r"parts of a file.*whole data set"):
-            fetch_tiles(NAME, 2, tmp_path, base_url=server(behaviour))
-
-    def test_a_file_that_is_no_zip(self, server, behaviour, tmp_path):
-        with pytest.raises(InputError, match="not a whole zip"):
-            fetch_tiles("NCT-CRC-HE-100K", 2, tmp_path, base_url=server(behaviour))
+    @pytest.mark.parametrize(
+        ("dataset", "changes", "sentence"),
+        [
+            (NAME, {"cuts": [0] * 100}, "broke off after"),
+            (NAME, {"ranges": False}, r"parts of a file.*whole data set"),
+            ("NCT-CRC-HE-100K", {}, "not a whole zip"),
+        ],
+    )
+    def test_what_can_not_be_read_is_given_up(self, server, behaviour, tmp_path, dataset, changes, sentence):
+        with pytest.raises(InputError, match=sentence):
+            fetch_tiles(dataset, 2, tmp_path, base_url=server(replace(behaviour, **changes)))
 
     def test_a_damaged_tile(self, server, behaviour, tmp_path):
         content = bytearray(ZIP)

@@ -67,7 +67,7 @@ def test_version_7_3_is_answered_with_the_way_out(tmp_path):
         load_bags(tmp_path / "new.mat")
 
 
-def test_damaged_files_are_refused(tmp_path):
+def test_damaged_files_and_folders_without_splits_are_answered(tmp_path):
     savemat(tmp_path / "set.mat", {"data": cell_array()}, do_compression=True)
     content = (tmp_path / "set.mat").read_bytes()
     for broken in (b"", b"no matlab", content[:130], content[: len(content) // 2], content[:-4]):
@@ -78,6 +78,8 @@ def test_damaged_files_are_refused(tmp_path):
         load_bags(tmp_path / "none.mat")
     with pytest.raises(InputError, match="is a folder"):
         load_bags(tmp_path)
+    with pytest.raises(InputError, match=r"no “index1\.mat”"):
+        load_splits(tmp_path, bags=3)
 
 
 def write_splits(folder, splits):
@@ -110,9 +112,4 @@ def test_splits_in_their_order_count_from_zero(tmp_path, place):
 def test_unsound_splits_are_refused(tmp_path, train, test, sentence):
     write_splits(tmp_path, [(train, test)])
     with pytest.raises(InputError, match=sentence):
-        load_splits(tmp_path, bags=3)
-
-
-def test_a_folder_without_splits_is_answered(tmp_path):
-    with pytest.raises(InputError, match=r"no “index1\.mat”"):
         load_splits(tmp_path, bags=3)

@@ -62,30 +62,18 @@ def test_when_nothing_can_be_used_the_first_reason_is_given(tmp_path):
 
 def test_copies_of_a_picture_share_a_group(folder):
     shutil.copy(folder / "TUM" / "b.png", folder / "TUM" / "z.png")
-    groups = dict(zip(*_names_and_groups(bags_from_tiles(folder, "row")), strict=True))
+    made = bags_from_tiles(folder, "row").dataset
+    groups = dict(zip(made.names, made.groups.tolist(), strict=True))
     assert groups["TUM/b.png"] == groups["TUM/z.png"]
     assert len(set(groups.values())) == 4
 
 
-def test_a_person_can_say_what_belongs_together(folder):
-    names, groups = _names_and_groups(bags_from_tiles(folder, "row", group_of=lambda path: path.suffix.lower()))
-    assert len(set(groups)) == 3
-    assert groups[names.index("TUM/a.PNG")] == groups[names.index("TUM/b.png")]
-
-
-def _names_and_groups(made):
-    return made.dataset.names, made.dataset.groups.tolist()
-
-
-def test_unknown_class_folders_make_their_own_label_space(tmp_path):
+def test_unknown_folders_make_their_own_label_space_and_a_given_one_rules(tmp_path, folder):
     for name in ("cat", "bird", "cow"):
         write_picture(tmp_path / "farm" / name / "1.png", seed=1)
     _, labels, space = find_tiles(tmp_path / "farm")
     assert space.names == ("bird", "cat", "cow")
     assert labels == [0, 1, 2]
-
-
-def test_a_given_label_space_rules(folder):
     space = LabelSpace.of(["TUM", "STR", "DEB", "other"])
     made = bags_from_tiles(folder, "row", label_space=space)
     np.testing.assert_array_equal(made.dataset.labels, [2, 1, 0, 0])

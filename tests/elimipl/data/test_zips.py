@@ -29,7 +29,7 @@ def zipped(files, compression=zipfile.ZIP_DEFLATED):
     return buffer.getvalue()
 
 
-def test_every_picture_becomes_a_bag_of_its_innermost_folder():
+def test_pictures_become_bags_and_a_broken_one_is_reported():
     pictures = {"tiles/TUM/b.png": picture(0), "tiles/DEB/a.PNG": picture(1), "tiles/TUM/a.png": picture(0)}
     rest = {"tiles/notes.txt": b"", "__MACOSX/tiles/TUM/._b.png": b"", "top.png": picture(2), "tiles/.x/c.png": b""}
     seen = []
@@ -41,6 +41,11 @@ def test_every_picture_becomes_a_bag_of_its_innermost_folder():
     assert made.dataset.groups[1] == made.dataset.groups[2] != made.dataset.groups[0]
     np.testing.assert_array_equal(made.dataset.bag(0), generate("row", load(picture(1))).features)
     assert seen == [(1, 3), (2, 3), (3, 3)]
+    made = bags_from_zip(zipped({"a/x.png": picture(0), "b/y.png": b"no picture", "b/z.png": picture(1)}), "sbn")
+    assert made.dataset.names == ("a/x.png", "b/z.png")
+    ((name, error),) = made.refused
+    assert name == "b/y.png"
+    assert isinstance(error, InputError)
 
 
 def test_a_name_that_climbs_out_of_the_folder_is_only_a_name(tmp_path, monkeypatch):
@@ -49,14 +54,6 @@ def test_a_name_that_climbs_out_of_the_folder_is_only_a_name(tmp_path, monkeypat
     made = bags_from_zip(zipped(files), "row")
     assert made.dataset.label_space.names == ("one", "two")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_broken_picture_is_reported_and_the_rest_is_kept():
-    made = bags_from_zip(zipped({"a/x.png": picture(0), "b/y.png": b"no picture", "b/z.png": picture(1)}), "sbn")
-    assert made.dataset.names == ("a/x.png", "b/z.png")
-    ((name, error),) = made.refused
-    assert name == "b/y.png"
-    assert isinstance(error, InputError)
 
 
 @pytest.mark.parametrize(

@@ -85,15 +85,12 @@ def test_a_slide_that_can_not_be_mapped_leaves_nothing(microns, given, said, arg
     assert not list((tmp_path / "map").glob("*")) or not (tmp_path / "map" / "map.json").exists()
 
 
-def test_a_slide_that_does_not_say_its_scale_is_mapped_and_the_scale_is_said(arguments, tmp_path, capsys):
+def test_the_scale_is_taken_from_a_person_or_estimated_and_said(arguments, tmp_path, capsys):
     PhantomSlide(LAYOUT[:2], 353).write(tmp_path / "slide.tif")
     assert run("map", tmp_path / "slide.tif", *arguments, "--quiet") == 0
     about = SlideMap.read(tmp_path / "map").about
     assert (about.microns_per_pixel, about.scale_origin) == (0.5, "assumed")
     assert "Scale by its nuclei: " in capsys.readouterr().err
-
-
-def test_a_scale_that_a_person_knows_is_taken(arguments, tmp_path, capsys):
     PhantomSlide(LAYOUT[:2], 353).write(tmp_path / "slide.tif")
     assert run("map", tmp_path / "slide.tif", *arguments, "--microns-per-pixel", "0.5", "--quiet") == 0
     assert SlideMap.read(tmp_path / "map").about.microns_per_pixel == 0.5

@@ -12,7 +12,7 @@ from elimipl.asked_by_name import asked_by
 from elimipl.attention_registry import ATTENTIONS, POOLING, register_attention
 from elimipl.cards.finish import finish, save_model
 from elimipl.config import Config
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.predictor import Predictor
 from elimipl.training.loop import fit
 from elimipl.training.protocol import evaluate, stratified_splits
