@@ -26,11 +26,7 @@ class KnownBags:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """As they lie in a weights file."""
-        return {
-            "known.embeddings": self.embeddings.astype(np.float32),
-            "known.means": self.means.astype(np.float32),
-            "known.meant": self.meant.astype(np.float32),
-        }
+        return {f"known.{name}": values.astype(np.float32) for name, values in vars(self).items()}
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> KnownBags:

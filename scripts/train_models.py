@@ -28,8 +28,7 @@ from bag_generators.tissue.quality import measure_for
 from elimipl.acceptance import KnownBags
 from elimipl.cards.calibration import expected_calibration_error, temper
 from elimipl.cards.card import Accuracy, CandidateScheme, FirstMap
-from elimipl.cards.finish import finish
-from elimipl.cards.held_out import HeldOut, measure
+from elimipl.cards.finish import HeldOut, finish, measure
 from elimipl.cards.limits import derive_limits
 from elimipl.data.crowd import Candidates
 from elimipl.labels import COLON

@@ -86,7 +86,11 @@ def run_tasks(tasks: Iterable[Task], workers: int) -> Iterator[tuple[Task, Outco
 
     Processes still running when the caller stops iterating, or is killed, are ended.
     """
-    return in_processes(_outcome, tasks, workers, in_order=False, one_process_each=True, at_death=_died)
+
+    def died(exit_code: int) -> Outcome:
+        return Outcome(None, f"The process died with {exit_in_words(exit_code)}.")
+
+    return in_processes(_outcome, tasks, workers, in_order=False, one_process_each=True, at_death=died)
 
 
 def peak_megabytes() -> int | None:
@@ -112,10 +116,6 @@ def _outcome(task: Task) -> Outcome:
         if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
             return Outcome(None, "Memory ran out.")
         return Outcome(None, f"{type(error).__name__}: {error}")
-
-
-def _died(exit_code: int) -> Outcome:
-    return Outcome(None, f"The process died with {exit_in_words(exit_code)}.")
 
 
 def to_do(cells: Sequence[Cell], splits: int, records: Records) -> list[tuple[Cell, int]]:

@@ -16,8 +16,8 @@ from bag_generators.storage import pack_tensors
 from elimipl.cards.card import Card
 from elimipl.cards.files import sha256_of
 from elimipl.cards.finish import _arrays
-from elimipl.data import zips as tile_zip
-from elimipl.data.zips import bags_from_zip
+from elimipl.data import tiles as tile_zip
+from elimipl.data.tiles import bags_from_zip
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor

@@ -14,8 +14,7 @@ from bag_generators import InputError, TissueImage, generate, load
 from bag_generators.tissue.augment import augmented
 from elimipl.config import Config
 from elimipl.data.crowd import ANNOTATORS
-from elimipl.data.phantoms import build_phantoms
-from elimipl.data.shipped import bag_sets, load_bag_set
+from elimipl.data.shipped import bag_sets, build_phantoms, load_bag_set
 from elimipl.dataset import BagDataset
 from elimipl.jobs import StoppedError
 from elimipl.labels import TISSUE7, LabelSpace

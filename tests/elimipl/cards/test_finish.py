@@ -14,14 +14,13 @@ from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import list_samples
 from elimipl.cards import files, finish
 from elimipl.cards.card import Card
-from elimipl.cards.finish import Finished
-from elimipl.cards.held_out import Measured
+from elimipl.cards.finish import Finished, Measured
 from elimipl.cards.limits import MEASURES, Limits
 from elimipl.config import Config
 from elimipl.data.benchmark_sets import build_digits
 from elimipl.data.crowd import Candidates
 from elimipl.data.shipped import load_bag_set
-from elimipl.data.zips import bags_from_zip
+from elimipl.data.tiles import bags_from_zip
 from elimipl.dataset import BagDataset
 from elimipl.predictor import Predictor
 from elimipl.scope import Verdict, judge

@@ -160,26 +160,6 @@ def test_wrong_usage_is_one_sentence_and_code_2(folder, arguments, words, capsys
     assert shown.out == ""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ([], "he following arguments are required: FOLDER"),
-        (["b.png", "--generator", "rows"], "invalid choice: 'rows'"),
-        (["b.png", "--json", "--out", "bags.safetensors"], "not allowed with argument"),
-        (["b.png", "--workers", "many"], "invalid int value"),
-        (["b.png", "--colour", "red"], "nrecognized arguments"),
-    ],
-)
-def test_options_that_can_not_be_are_one_sentence(arguments, words, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    said = capsys.readouterr().err
-    assert words in said
-    assert "usage" not in said
-    assert said.count("\n") == 1
-    assert said.endswith("Run “python -m elimipl bags --help” to see what can be given.\n")
-
-
 def test_a_name_that_is_not_utf8_costs_nothing(folder, capsys):
     name = os.fsencode(folder) + b"/caf\xe9.png"
     Path(os.fsdecode(name)).write_bytes((folder / "b.png").read_bytes())

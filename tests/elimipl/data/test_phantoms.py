@@ -11,8 +11,16 @@ from bag_generators import GENERATORS, InputError, TissueImage, generate
 from bag_generators.tissue.phantom import instance_truth
 from bag_generators.tissue.quality import Quality, kept_scale
 from elimipl.data import shipped
-from elimipl.data.phantoms import SEEDS_APART, build_phantoms, phantom_quality, redraw
-from elimipl.data.shipped import BAGS_FOLDER, bag_sets, load_bag_set, picture_qualities
+from elimipl.data.shipped import (
+    BAGS_FOLDER,
+    SEEDS_APART,
+    bag_sets,
+    build_phantoms,
+    load_bag_set,
+    phantom_quality,
+    picture_qualities,
+    redraw,
+)
 from elimipl.labels import TISSUE7
 
 

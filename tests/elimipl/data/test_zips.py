@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from bag_generators import InputError, generate, load
-from elimipl.data import zips as tile_zip
-from elimipl.data.zips import bags_from_zip
+from elimipl.data import tiles as tile_zip
+from elimipl.data.tiles import bags_from_zip
 from elimipl.labels import TISSUE7
 from scripts.bad_inputs.encodings import png_claiming
 
