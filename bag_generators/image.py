@@ -15,7 +15,7 @@ import numpy as np
 
 from bag_generators.errors import InputError, printable
 from bag_generators.formats import MAX_BYTES
-from bag_generators.generators.working_size import working_copy
+from bag_generators.image import working_copy
 from bag_generators.reading.decoding import decode, refuse_if_too_many_bytes
 
 # Opening a named pipe would otherwise wait for ever for somebody to write into it.

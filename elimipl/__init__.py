@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from elimipl.cards.files import list_models
     from elimipl.cards.finish import save_model
     from elimipl.config import Config
-    from elimipl.data.doubt import doubtful
+    from elimipl.data.crowd import doubtful
     from elimipl.data.join import join
     from elimipl.dataset import BagDataset
     from elimipl.estimator import MIPLClassifier
@@ -46,7 +46,7 @@ _HOMES = {
     "elimipl.cards.files": ("list_models",),
     "elimipl.cards.finish": ("save_model",),
     "elimipl.config": ("Config",),
-    "elimipl.data.doubt": ("doubtful",),
+    "elimipl.data.crowd": ("doubtful",),
     "elimipl.data.join": ("join",),
     "elimipl.dataset": ("BagDataset",),
     "elimipl.estimator": ("MIPLClassifier",),

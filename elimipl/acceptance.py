@@ -26,11 +26,7 @@ class KnownBags:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """As they lie in a weights file."""
-        return {
-            "known.embeddings": self.embeddings.astype(np.float32),
-            "known.means": self.means.astype(np.float32),
-            "known.meant": self.meant.astype(np.float32),
-        }
+        return {f"known.{name}": values.astype(np.float32) for name, values in vars(self).items()}
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> KnownBags:
@@ -65,7 +61,7 @@ def read_bag(network: Network, scaler: Scaler, features: np.ndarray) -> BagReadi
 
 
 def signs(reading: BagReading, known: KnownBags) -> tuple[float, ...]:
-    """In the order of `elimipl.cards.acceptance.SIGNS`, each larger where an answer is more likely to be right."""
+    """In the order of `elimipl.cards.card.SIGNS`, each larger where an answer is more likely to be right."""
     ranked = np.sort(reading.probabilities)[::-1]
     answer = int(reading.probabilities.argmax())
     away = np.sqrt(np.square(known.embeddings - reading.embedding).mean(1))  # (p,)

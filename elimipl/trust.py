@@ -16,7 +16,7 @@ import numpy as np
 
 from bag_generators.errors import InputError
 from elimipl.bag_parts import BagParts
-from elimipl.cards.trust import MethodTrust, Trust
+from elimipl.cards.card import MethodTrust, Trust
 from elimipl.dataset import BagDataset
 from elimipl.explain import contribution, integrated_gradients, mean_ranks, rank_agreement, single
 from elimipl.model.network import build_network

@@ -21,7 +21,7 @@ from bag_generators.tissue.quality import measure
 from elimipl.cards.card import Card
 from elimipl.cards.finish import finish
 from elimipl.config import Config
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.training.loop import fit

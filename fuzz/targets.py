@@ -17,7 +17,7 @@ from bag_generators import GENERATORS, generate, load
 from bag_generators.errors import InputError
 from bag_generators.tissue.quality import measure
 from elimipl.data.matlab import load_bags
-from elimipl.data.zips import bags_from_zip
+from elimipl.data.tiles import bags_from_zip
 from elimipl.dataset import BagDataset
 from elimipl.predictor import Predictor
 from elimipl.scope import judge

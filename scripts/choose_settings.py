@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from elimipl.benchmark.cells import CROWD, Cell
-from elimipl.benchmark.session import config_of
 from elimipl.benchmark.sources import SOURCES, USUAL_FOLDERS, DataFolders, Prepared, Shelf
-from elimipl.benchmark.tasks import Task, run_tasks
+from elimipl.benchmark.tasks import Task, config_of, run_tasks
 from elimipl.training.splits import stratified_splits
 
 ROOT = Path(__file__).resolve().parents[1]

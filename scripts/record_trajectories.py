@@ -15,7 +15,7 @@ import numpy as np
 
 from elimipl.config import Config
 from elimipl.data.benchmark_sets import build_digits
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.data.shipped import load_bag_set
 from elimipl.dataset import BagDataset
 from elimipl.methods.networks import SUMMARIES, method_config, paper_config

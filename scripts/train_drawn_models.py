@@ -12,8 +12,8 @@ from pathlib import Path
 from bag_generators import GENERATORS
 from bag_generators.assets import assets
 from elimipl.cards.finish import finish
-from elimipl.data.candidates import Candidates
-from elimipl.data.phantoms import build_phantoms
+from elimipl.data.crowd import Candidates
+from elimipl.data.shipped import build_phantoms
 from elimipl.training.loop import fit
 from elimipl.trust import measure_trust
 from scripts.colon.recipes import METHODS, SMALL, config

@@ -27,12 +27,10 @@ from bag_generators.assets import assets
 from bag_generators.tissue.quality import measure_for
 from elimipl.acceptance import KnownBags
 from elimipl.cards.calibration import expected_calibration_error, temper
-from elimipl.cards.card import Accuracy, CandidateScheme
-from elimipl.cards.finish import finish
-from elimipl.cards.held_out import HeldOut, measure
+from elimipl.cards.card import Accuracy, CandidateScheme, FirstMap
+from elimipl.cards.finish import HeldOut, finish, measure
 from elimipl.cards.limits import derive_limits
-from elimipl.cards.trust import FirstMap
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.labels import COLON
 from elimipl.model.network import build_network
 from elimipl.predictor import Predictor

@@ -11,8 +11,7 @@ import numpy as np
 from scipy import stats
 
 from elimipl.benchmark.cells import ABLATIONS, DATA, MIPL, VIEWS, Cell
-from elimipl.benchmark.records import Records
-from elimipl.benchmark.wording import signed
+from elimipl.benchmark.records import Records, signed
 
 LEVEL = 0.05
 FEWEST_SPLITS = 5
@@ -142,7 +141,6 @@ def _growing_leads(records: Records) -> Iterator[PairedTest]:
 
 
 def _leads(records: Records, data: str, r: int, better: str, worse: str) -> dict[int, float]:
-    """How far one method is ahead of another, by split."""
     first, second = (records.measured(Cell(data, r, method)) for method in (better, worse))
     if first is None or second is None:
         return {}
@@ -165,7 +163,6 @@ def _settings_run(records: Records, method: str) -> list[tuple[str, int]]:
 
 
 def _ratio(records: Records, cell: Cell) -> float:
-    """Test bags for each training bag."""
     split = next(iter(records.cells[cell.name]["splits"].values()))
     return float(split["test_bags"] / split["train_bags"])
 

@@ -30,8 +30,6 @@ _Index = Annotated[str, Field(pattern=r"^\d{1,6}$")]
 
 
 class _Split(Record):
-    """What is kept of a finished split; more may be."""
-
     model_config = ConfigDict(extra="allow")
 
     accuracy: Annotated[float, Field(ge=0, le=1)]
@@ -42,8 +40,6 @@ class _Split(Record):
 
 
 class _Cell(Record):
-    """What is kept of a cell."""
-
     data: str
     r: int
     method: str
@@ -54,8 +50,6 @@ class _Cell(Record):
 
 
 class _File(Record):
-    """The whole results file."""
-
     cells: dict[str, _Cell]
 
 
@@ -204,3 +198,38 @@ def _same_settings(known: Mapping[str, Any], config: Settings) -> bool:
     except InputError:
         return False
     return old == config
+
+
+def printed(mean: float, std: float) -> str:
+    """As the paper prints it.
+
+    >>> printed(0.992, 0.007)
+    '.992±.007'
+    """
+    return f"{_bare(mean)}±{_bare(std)}"
+
+
+def shown(measured: Measured) -> str:
+    """Mean ± deviation of a cell; one split alone has no deviation to show."""
+    return printed(measured.mean, measured.std) if len(measured.splits) > 1 else _bare(measured.mean)
+
+
+def signed(difference: float) -> str:
+    """
+    >>> signed(-0.0184)
+    '−.018'
+    """
+    return ("−" if round(difference, 3) < 0 else "+") + _bare(abs(difference))
+
+
+def p_value(p: float | None) -> str:
+    """
+    >>> p_value(0.00012), p_value(0.0312), p_value(None)
+    ('<.001', '.031', '–')
+    """
+    return "–" if p is None else "<.001" if p < 0.001 else _bare(p)
+
+
+def _bare(number: float) -> str:
+    text = f"{number:.3f}"
+    return text[1:] if text.startswith("0.") else text

@@ -9,9 +9,9 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ from threadpoolctl import threadpool_limits
 from bag_generators.errors import InputError
 from bag_generators.pool import exit_in_words, in_processes
 from elimipl.benchmark.cells import Cell
+from elimipl.benchmark.records import Records
+from elimipl.benchmark.settings import settings_of
+from elimipl.benchmark.sources import Shelf
 from elimipl.dataset import BagDataset
 from elimipl.methods import METHODS
 from elimipl.settings import Settings
@@ -73,7 +76,7 @@ def run_task(task: Task) -> dict[str, Any]:
         "cpu_seconds": round(cpu_seconds, 3),
         "start_mb": start,
         "peak_mb": peak_megabytes(),
-        "versions": _versions(),
+        "versions": {"python": platform.python_version(), **{package: version(package) for package in _PACKAGES}},
         "notes": list(getattr(fitted, "notes", ())),
     }
 
@@ -83,7 +86,11 @@ def run_tasks(tasks: Iterable[Task], workers: int) -> Iterator[tuple[Task, Outco
 
     Processes still running when the caller stops iterating, or is killed, are ended.
     """
-    return in_processes(_outcome, tasks, workers, in_order=False, one_process_each=True, at_death=_died)
+
+    def died(exit_code: int) -> Outcome:
+        return Outcome(None, f"The process died with {exit_in_words(exit_code)}.")
+
+    return in_processes(_outcome, tasks, workers, in_order=False, one_process_each=True, at_death=died)
 
 
 def peak_megabytes() -> int | None:
@@ -103,27 +110,60 @@ def peak_megabytes() -> int | None:
 def _outcome(task: Task) -> Outcome:
     try:
         return Outcome(run_task(task))
+    except InputError as error:
+        return Outcome(None, str(error))
     except Exception as error:
-        return Outcome(None, _failure(error))
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            return Outcome(None, "Memory ran out.")
+        return Outcome(None, f"{type(error).__name__}: {error}")
 
 
-def _died(exit_code: int) -> Outcome:
-    return Outcome(None, f"The process died with {exit_in_words(exit_code)}.")
+def to_do(cells: Sequence[Cell], splits: int, records: Records) -> list[tuple[Cell, int]]:
+    """The splits that are not finished: split 0 of every cell before split 1 of any, cheap cells first.
+
+    Cells with the same bags follow each other.
+    """
+    left = [(cell, index) for cell in cells for index in range(splits) if index not in records.finished(cell)]
+    return sorted(left, key=lambda todo: (todo[1], todo[0].cost, todo[0].data, todo[0].r))
 
 
-def _failure(error: Exception) -> str:
-    if isinstance(error, InputError):
-        return str(error)
-    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
-        return "Memory ran out."
-    return f"{type(error).__name__}: {error}"
+def config_of(cell: Cell) -> Settings:
+    """The settings of a cell; split i adds i to the seed."""
+    config: Settings = METHODS[cell.method].config(**settings_of(cell))
+    return config
 
 
-def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions
+@dataclass
+class Session:
+    """Runs splits and notes them; whatever goes wrong becomes a sentence in `problems` and stops nothing else."""
+
+    records: Records
+    shelf: Shelf
+    workers: int = 1
+    device: str = "cpu"
+    problems: list[str] = field(default_factory=list)
+
+    def run(self, todo: Sequence[tuple[Cell, int]]) -> Iterator[tuple[Task, Outcome]]:
+        """Each split as it ends, noted already."""
+        for task, outcome in run_tasks(self._tasks(todo), self.workers):
+            if outcome.split is None:
+                self.records.add_failure(task.cell, task.config, task.bags, task.index, outcome.failure)
+                self.problems.append(f"{task.cell.name}, split {task.index}: {outcome.failure}")
+            else:
+                self.records.add(task.cell, task.config, task.bags, task.index, outcome.split)
+            yield task, outcome
+
+    def _tasks(self, todo: Sequence[tuple[Cell, int]]) -> Iterator[Task]:
+        left_out: set[Cell] = set()
+        for cell, index in todo:
+            if cell in left_out:
+                continue
+            try:
+                config, bags = config_of(cell), self.shelf.bags_of(cell)
+                self.records.check(cell, config, bags.described)
+            except InputError as error:
+                left_out.add(cell)
+                self.problems.append(f"{cell.name} is left out. {error}")
+                continue
+            if index < len(bags.splits):
+                yield Task(cell, index, config, *bags.parts(index), bags.described, self.device)

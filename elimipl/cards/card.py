@@ -8,25 +8,131 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, Count, Sha256, Share, Whole, plain, read_json, validated
-from elimipl.cards.acceptance import Acceptance
-from elimipl.cards.calibration import Calibration
+from bag_generators.validation import STRICT, Count, Positive, Sha256, Share, Whole, plain, read_json, validated
+from elimipl.cards.calibration import Calibration, Reliability
 from elimipl.cards.conformal import Conformal
 from elimipl.cards.limits import Limits
-from elimipl.cards.reliability import Reliability
-from elimipl.cards.trust import FirstMap, Trust
 from elimipl.data.pictures import PHANTOMS, Pictures, pictures_of
 from elimipl.labels import LabelSpace
+
+SIGNS = ("certainty", "margin", "agreement", "near", "nearest_alike", "others_away", "style")
+"""What the chance depends on; see `elimipl.acceptance.signs`."""
+_PerSign = Annotated[tuple[float, ...], Field(min_length=len(SIGNS), max_length=len(SIGNS))]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What became of n pictures: shares of all of them."""
+
+    __pydantic_config__ = STRICT
+
+    n: Whole
+    right: float
+    trusted: float
+    trusted_wrong: float
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """The chance of being right is 1/(1 + exp(−(intercept + Σ weight·(sign − shift)/scale))).
+
+    A model is as sure of itself on a stranger's pictures as on its own, so its probability alone says little there.
+    This is a logistic regression of a few signs of the bag, fitted on sources that the models behind it had not seen.
+    """
+
+    __pydantic_config__ = STRICT
+
+    weights: _PerSign
+    shifts: _PerSign
+    scales: Annotated[tuple[Positive, ...], Field(min_length=len(SIGNS), max_length=len(SIGNS))]
+    intercept: float
+    limit: Share
+    """The lowest chance with which an answer is trusted."""
+    pictures: Whole
+    """Rows of the table of known bags in the weights file."""
+    fitted_on: str
+    left_out: Mapping[str, Kept]
+    """By source: what a model without it, judged by what was fitted without it, did on it."""
+
+    def chance(self, signs: tuple[float, ...]) -> float:
+        """How likely an answer with these signs is right."""
+        terms = zip(self.weights, signs, self.shifts, self.scales, strict=True)
+        total = self.intercept + sum(w * (s - shift) / scale for w, s, shift, scale in terms)
+        return 1 / (1 + math.exp(-max(-500.0, min(500.0, total))))
+
+
+@dataclass(frozen=True)
+class MethodTrust:
+    """How well one way of ranking the instances of a bag does; averages over bags."""
+
+    __pydantic_config__ = STRICT
+
+    auroc: float | None
+    """Chance that an instance which carries the label ranks above one which doesn't; None without instance truth."""
+    average_precision: float | None
+    area: float
+    """Probability of the predicted class while instances are removed from most to least relevant; low is good."""
+    gain: float
+    """How far that lies below the area of random orders; 0 is chance."""
+    gain_low: float
+    gain_high: float
+    """95 % confidence interval of the gain, over bags."""
+    agreement: float | None
+    """Spearman's correlation with leave-one-out."""
+
+
+@dataclass(frozen=True)
+class FirstMap:
+    """Which map to show first, and how well it finds what carries the class."""
+
+    __pydantic_config__ = STRICT
+
+    name: Literal["attention", "vote", "contribution", "attention of the answer"]
+    auroc: float
+    """Mean over pictures of the pixel AUROC."""
+    darkness: float
+    """The same of how dark a place is."""
+    untrained: float
+    """The same of a network that has learned nothing."""
+    n: Whole
+    on: str
+    chosen_on: str
+    others: Mapping[str, float]
+    """The same of the other maps, on the pictures that chose."""
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What was measured on `bags` bags, of which `located` hold both instances that carry the label and others."""
+
+    __pydantic_config__ = STRICT
+
+    on: str
+    bags: Whole
+    located: Whole
+    positive_share: float | None
+    """Share of the instances that carry the label, in an average located bag."""
+    evenness: float
+    """Entropy of the attention over that of an even one: 1 where the model looks at all instances alike."""
+    random_area: float
+    """The area of random orders."""
+    methods: Mapping[str, MethodTrust]
+    """Attention, contribution, single, leave-one-out, integrated gradients."""
+    random_weights: Mapping[str, MethodTrust]
+    """The same with rankings by networks that have learned nothing, which have to come out at chance."""
+    seed: Whole
+
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 _AssetFile = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_.-]*$")]

@@ -10,25 +10,129 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bag_generators.errors import InputError
 from bag_generators.storage import pack_tensors
 from elimipl.acceptance import KnownBags
-from elimipl.cards.acceptance import Acceptance
-from elimipl.cards.card import CandidateScheme, Card, TrainingData, check_id, usual_id
+from elimipl.cards.calibration import Calibration, Reliability, calibrate, count_reliability, temper
+from elimipl.cards.card import Acceptance, Accuracy, CandidateScheme, Card, TrainingData, Trust, check_id, usual_id
+from elimipl.cards.conformal import (
+    CANDIDATE_SETS,
+    Conformal,
+    fit_conformal,
+    left_out_members,
+    measure_coverage,
+)
 from elimipl.cards.files import model_files, sha256_of, write_model
-from elimipl.cards.held_out import HeldOut, Measured, measure
 from elimipl.cards.limits import Limits, derive_limits
-from elimipl.cards.trust import Trust
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.data.pictures import NO_PICTURES, PHANTOMS, pictures_of
 from elimipl.data.shipped import generator_files, picture_qualities
 from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
 from elimipl.training.loop import Fitted
+
+LEFT_OUT = "each tenth of them left out in turn"
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What fitted models said about m bags they had not learned from."""
+
+    probabilities: np.ndarray  # (m, k) as the head gives them
+    labels: np.ndarray  # (m,) −1 = unknown
+    called: str
+    """What the bags are, as the end of a sentence."""
+    candidates: np.ndarray | None = None  # (m, k) bool
+    groups: np.ndarray | None = None  # (m,) equal for outputs about the same picture
+
+    def where(self, chosen: np.ndarray) -> HeldOut:
+        """The outputs for some of the bags."""
+        return replace(
+            self,
+            probabilities=self.probabilities[chosen],
+            labels=self.labels[chosen],
+            candidates=None if self.candidates is None else self.candidates[chosen],
+            groups=None if self.groups is None else self.groups[chosen],
+        )
+
+    def tempered(self, temperature: float) -> HeldOut:
+        """The same with calibrated probabilities."""
+        return replace(self, probabilities=temper(self.probabilities, temperature))
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What was measured for a card; what is unknown is None."""
+
+    accuracy: Accuracy | None = None
+    calibration: Calibration | None = None
+    conformal: Conformal | None = None
+    conformal_by_candidates: Conformal | None = None
+    reliability: Reliability | None = None
+
+    def entries(self) -> dict[str, Any]:
+        """The entries of the card by name."""
+        return dict(vars(self))
+
+
+def measure(
+    outputs: HeldOut,
+    accuracy: Accuracy | None = None,
+    reported: HeldOut | None = None,
+    shared_threshold: bool = False,
+) -> Measured:
+    """Calibrate and fit label sets on `outputs`, and measure them on `reported`: bags that nothing is fitted on.
+
+    Without `reported` the coverage is that of left-out tenths of `outputs`, and accuracy and reliability are those on
+    `outputs`. Without any true label there are label sets by candidates only, and nobody knows their coverage.
+    With a `shared_threshold`, which takes `reported`, label sets are smaller and keep their promise on average over
+    the classes only (`elimipl.cards.conformal`).
+    """
+    known = outputs.where(outputs.labels >= 0)
+    calibration = calibrate(known.probabilities, known.labels, outputs.called) if len(known.labels) else None
+    temperature = 1.0 if calibration is None else calibration.temperature
+    outputs, known = outputs.tempered(temperature), known.tempered(temperature)
+    seen = known if reported is None else reported.where(reported.labels >= 0).tempered(temperature)
+    if accuracy is None and len(seen.labels):
+        right = seen.probabilities.argmax(axis=1) == seen.labels
+        accuracy = Accuracy(float(right.mean()), len(right), seen.called)
+    return Measured(
+        accuracy,
+        calibration,
+        _sets(known, known.labels, seen, reported is None, shared_threshold) if len(known.labels) else None,
+        _sets_by_candidates(outputs, seen, reported is None),
+        count_reliability(seen.probabilities, seen.labels, seen.called) if len(seen.labels) else None,
+    )
+
+
+def _sets(outputs: HeldOut, labels: np.ndarray, seen: HeldOut, are_same: bool, shared: bool = False) -> Conformal:
+    """Label sets fitted by `labels`, true or not, with their coverage of the true labels of `seen`."""
+    fitted = fit_conformal(outputs.probabilities, labels, outputs.called, outputs.groups, shared)
+    if not len(seen.labels):
+        return fitted
+    if not are_same:
+        coverage = measure_coverage(fitted.members(seen.probabilities), seen.labels, seen.called)
+    else:
+        known = outputs.labels >= 0
+        members = left_out_members(outputs.probabilities, labels, outputs.groups)[known]
+        coverage = measure_coverage(members, outputs.labels[known], f"{seen.called}, {LEFT_OUT}")
+    return replace(fitted, coverage=coverage)
+
+
+def _sets_by_candidates(outputs: HeldOut, seen: HeldOut, are_same: bool) -> Conformal | None:
+    """None where every candidate set holds one label, which is the true one, or all, which says nothing."""
+    if outputs.candidates is None or not (outputs.candidates.sum(axis=1) > 1).any():
+        return None
+    outputs = outputs.where(outputs.candidates.sum(axis=1) < outputs.candidates.shape[1])
+    if outputs.candidates is None or not len(outputs.candidates):
+        return None
+    assumed = np.where(outputs.candidates, outputs.probabilities, -1.0).argmax(axis=1)  # the most probable of each
+    return replace(_sets(outputs, assumed, seen, are_same), fitted_by=CANDIDATE_SETS)
+
 
 HELD_OUT = "held-out bags of other pictures than the training bags"
 
@@ -105,9 +209,8 @@ def finish(
     """The model that was fitted on `training`, whose candidate sets came from `candidates`.
 
     Accuracy, calibration, label sets and reliability are those on the `held_out` bags, or what was `measured`
-    elsewhere (`elimipl.cards.held_out`). `qualities` are the
-    pixel measures of the training pictures (default: those that are known, `elimipl.data.shipped`). Augmented
-    copies of a picture are not what anybody will show the model: limits come from the first bag of every picture.
+    elsewhere (`elimipl.cards.finish`). `qualities` are the pixel measures of the training pictures (default: those
+    that are known, `elimipl.data.shipped`). Limits come from the first bag of every picture, not from augmented copies.
     `known` bags and the rule of `acceptance` say when to trust an answer (`elimipl.acceptance`).
     """
     weights = pack_tensors({**_arrays(fitted), **({} if known is None else known.arrays())})
@@ -154,7 +257,8 @@ def _described(
         method=fitted.config.method,
         generator=training.generator,
         generator_params=dict(training.params),
-        label_space=_of_drawings(space, training.source) if pictures == PHANTOMS else space,
+        # The classes of phantoms are named after tissue, but they are drawings of it.
+        label_space=replace(space, id="phantoms", source=training.source) if pictures == PHANTOMS else space,
         dim=training.dim,
         config=fitted.config.to_dict(),
         training_data=TrainingData(
@@ -178,13 +282,7 @@ def _described(
     )
 
 
-def _of_drawings(space: LabelSpace, source: str) -> LabelSpace:
-    """The classes of phantoms are named after tissue, but they are drawings of it."""
-    return replace(space, id="phantoms", source=source)
-
-
 def _limits(predictor: Predictor, training: BagDataset, qualities: Sequence[Mapping[str, float]]) -> Limits:
-    """The limits of the model's own training."""
     first = np.unique(training.groups, return_index=True)[1]
     originals = training.subset(np.sort(first))
     return derive_limits(
@@ -199,8 +297,7 @@ def _arrays(fitted: Fitted) -> dict[str, np.ndarray]:
     fitted.check_saveable()
     network = {f"network.{name}": value.cpu().numpy() for name, value in fitted.network.state_dict().items()}
     scaler = fitted.scaler
-    return {
-        **network,
+    return network | {
         "scaler.shift": scaler.shift,
         "scaler.scale": scaler.scale,
         "scaler.limit": np.array([scaler.limit]),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from elimipl.cards.card import Card
-from elimipl.cards.trust import MethodTrust
+from elimipl.cards.card import Card, MethodTrust
 
 _OF_A_SOURCE = {"n", "right", "trusted", "trusted_and_wrong"}
 _MAPS = {"attention": "attention", "contribution": "contribution", "single": "vote", "vote": "vote"}

@@ -84,7 +84,6 @@ def _without_command(given: Sequence[str]) -> int:
 
 
 def _sentence(error: Exception) -> str:
-    """What to tell a person about a failure."""
     if isinstance(error, ImportError):
         return f"A part of the program can't be loaded ({error}). Run “{PROGRAM} doctor” to see what is missing."
     from bag_generators.errors import InputError

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from bag_generators.errors import InputError, printable
 from elimipl.cards.files import DEFAULT
 from elimipl.config import PRESETS, Config
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.data.matlab import load_bags
 from elimipl.dataset import UNLABELLED, BagDataset
 

@@ -28,7 +28,7 @@ from bag_generators.formats import extensions
 from bag_generators.generators.encoder import DEVICE
 from bag_generators.parallel import AnyPath, Outcome, generate_with_notes
 from elimipl.commands import arguments
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.data.tile_shards import shards_from_tiles
 from elimipl.data.tiles import bags_from_tiles, list_tiles
 from elimipl.dataset import BagDataset

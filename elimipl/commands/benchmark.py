@@ -18,8 +18,8 @@ from bag_generators.errors import InputError
 from elimipl.benchmark.cells import DATA, SINCE, SPLITS, VIEWS, Cell, study_cells
 from elimipl.benchmark.records import FILE, Records
 from elimipl.benchmark.report import write_report
-from elimipl.benchmark.session import Session, to_do
 from elimipl.benchmark.sources import USUAL_FOLDERS, DataFolders, Shelf, available
+from elimipl.benchmark.tasks import Session, to_do
 from elimipl.commands import STOPPED, arguments
 from elimipl.methods import METHODS
 from elimipl.model.device import resolve_device

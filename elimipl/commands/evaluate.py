@@ -14,8 +14,8 @@ import numpy as np
 
 from bag_generators.errors import InputError
 from bag_generators.validation import plain
+from elimipl.cards.card import MethodTrust, Trust
 from elimipl.cards.finish import finish
-from elimipl.cards.trust import MethodTrust, Trust
 from elimipl.commands import arguments
 from elimipl.config import Config
 from elimipl.data.matlab import load_splits
@@ -56,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     if args.splits < 1:
         raise InputError(f"{args.splits} splits measure nothing.", "Ask for at least 1.")
     method = find_method(args.method)
-    config = _config(args, method)
+    config = settings_for(method, preset=args.preset, **arguments.changes_from(args))
+    resolve_device(args.device, getattr(config, "dtype", "float32"))  # one that isn't there is refused
     dataset = arguments.candidates_from(args).given_to(arguments.load_data(args.data))
     if args.attention:
         if not isinstance(config, Config):
@@ -82,13 +83,6 @@ def run(args: argparse.Namespace) -> int:
         )
     print(_as_json(result, method, config) if args.json else _as_table(result))
     return 0
-
-
-def _config(args: argparse.Namespace, method: Method) -> Settings:
-    """The settings asked for. A device that isn't there is refused here."""
-    config = settings_for(method, preset=args.preset, **arguments.changes_from(args))
-    resolve_device(args.device, getattr(config, "dtype", "float32"))
-    return config
 
 
 def _splits(args: argparse.Namespace, dataset: BagDataset) -> list[Split]:
@@ -118,7 +112,6 @@ def _as_json(result: ProtocolResult, method: Method, config: Settings) -> str:
 
 
 def _trust_of_splits(args: argparse.Namespace, dataset: BagDataset, config: Config) -> Iterator[Trust]:
-    """Of a fresh model on the test bags of every split."""
     splits = _splits(args, dataset)
     with arguments.progress_bar(args, len(splits), config.method, "split") as bar:
         for train, test in splits:

@@ -18,7 +18,7 @@ from bag_generators.slide.folder import dicom_in
 from bag_generators.storage import check_writable, write_whole
 from elimipl.commands import STOPPED, arguments
 from elimipl.predictor import Predictor
-from elimipl.slides import SlideMap, map_slide
+from elimipl.slides import map_slide
 from elimipl.slides.exports import SUMMARY, write_map
 from elimipl.slides.folder_maps import LIST, FolderJob, map_folder, slides_of, summary_of
 from elimipl.slides.mapping import STORE, RowStore
@@ -63,7 +63,11 @@ def run(args: argparse.Namespace) -> int:
             return STOPPED
     write_map(made, slide, args.out)
     RowStore(args.out / STORE).remove()
-    _say(made, args.out)
+    areas, shares = made.mm2(), made.shares()
+    for name in sorted(areas, key=lambda one: -areas[one]):
+        print(f"{printable(name):<24}{areas[name]:>10.3f} mm²{100 * shares[name]:>8.1f} %")
+    print(f"Left out: {', '.join(f'{count} tiles of {why}' for why, count in made.left_out.items())}.")
+    print(f"Written to {printable(str(args.out))}: map.json, map.geojson, map.csv, map.png, report.html.")
     return 0
 
 
@@ -86,11 +90,3 @@ def _run_folder(args: argparse.Namespace) -> int:
             return STOPPED
     write_whole(args.out / LIST, summary_of(lines, args.model).encode(), "The summary")
     return 1 if any(line.refused is not None for line in lines) else 0
-
-
-def _say(made: SlideMap, folder: Path) -> None:
-    areas, shares = made.mm2(), made.shares()
-    for name in sorted(areas, key=lambda one: -areas[one]):
-        print(f"{printable(name):<24}{areas[name]:>10.3f} mm²{100 * shares[name]:>8.1f} %")
-    print(f"Left out: {', '.join(f'{count} tiles of {why}' for why, count in made.left_out.items())}.")
-    print(f"Written to {printable(str(folder))}: map.json, map.geojson, map.csv, map.png, report.html.")

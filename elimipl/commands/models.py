@@ -53,10 +53,5 @@ def _entry(card: Card) -> dict[str, Any]:
         "accuracy": None if measured is None else measured.value,
         "accuracy_n": None if measured is None else measured.n,
         "accuracy_on": None if measured is None else measured.split,
-        **{name: _plain(getattr(card, name)) for name in _MEASURED},
+        **{name: plain(getattr(card, name)) for name in _MEASURED},
     }
-
-
-def _plain(record: object) -> Any:
-    """What was measured as plain JSON values, null where it was not."""
-    return None if record is None else plain(record)

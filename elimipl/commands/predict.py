@@ -39,8 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class _Predicted(NamedTuple):
-    """A bag and what the model says about it."""
-
     bag: Instances
     prediction: Prediction
     quality: Mapping[str, float] = {}
@@ -54,8 +52,6 @@ class _Predicted(NamedTuple):
 
 @dataclass(frozen=True)
 class _FiledBag:
-    """One bag of a bag file."""
-
     features: np.ndarray
     generator: str
     params: Mapping[str, Any]

@@ -162,7 +162,6 @@ def _test_bags(path: Path, training: BagDataset, held_out: BagDataset | None) ->
 
 
 def _numbers(report: EpochReport) -> dict[str, str]:
-    """What the bar shows beside the epochs."""
     held_out = report.held_out_accuracy
     shown = {"loss": f"{report.losses['total']:.3f}"}
     return shown if held_out is None else {**shown, "held_out": f"{held_out:.3f}"}

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bag_generators.errors import InputError
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.training.splits import stratified_splits
@@ -46,18 +46,10 @@ class Composition:
             )
 
 
-def compose(
-    tiles: BagDataset,
-    reserved: np.ndarray,
-    recipe: Composition | None = None,
-    *,
-    seed: int = 0,
-    reserved_class: int | None = None,
-) -> BagDataset:
+def compose(tiles: BagDataset, reserved: np.ndarray, recipe: Composition | None = None, *, seed: int = 0) -> BagDataset:
     """One bag for every bag of `tiles`: a part of its instances, filled up with instances drawn from `reserved` (m, d).
 
-    Groups, names, labels and candidate sets stay. `instance_truth` marks what came from the tile; where the reserved
-    tissue is itself a class, bags of that `reserved_class` carry it everywhere.
+    Groups, names, labels and candidate sets stay. `instance_truth` marks what came from the tile.
     """
     chosen = recipe or Composition()
     if reserved.ndim != 2 or not len(reserved) or reserved.shape[1] != tiles.dim:
@@ -78,7 +70,7 @@ def compose(
         rest = reserved[rng.integers(len(reserved), size=size - count)]
         order = rng.permutation(size)
         bags.append(np.concatenate([own[rng.permutation(len(own))[:count]], rest])[order])
-        truths.append((np.arange(size) < count)[order] | (tiles.labels[i] == reserved_class))
+        truths.append((np.arange(size) < count)[order])
     return replace(
         tiles,
         instances=np.concatenate(bags),

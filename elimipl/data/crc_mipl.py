@@ -49,7 +49,9 @@ def build_crc_mipl(
     if per_class < 1:
         raise InputError(f"{per_class} tiles per class make no bags.", "Ask for at least 1.")
     if source.is_dir():
-        _check_classes(source)
+        there = {path.name for path in source.iterdir() if path.is_dir() and not path.name.startswith(".")}
+        if not set(TISSUE7.names) <= there <= set(_PATHMNIST):
+            raise InputError(f"The class folders of “{source}” are not those of NCT-CRC-HE-100K.", _NEEDED)
         paths, codes, _ = find_tiles(source, LabelSpace.of(_PATHMNIST, id="nct9"))
         labels = _as_tissue(np.array(codes))
         chosen = _drawn(labels, per_class, seed, str(source))
@@ -82,13 +84,6 @@ def _as_tissue(codes: np.ndarray) -> np.ndarray:
     """Labels of tissue7 for PathMNIST's codes; −1 for fat and background."""
     known = [TISSUE7.names.index(name) if name in TISSUE7.names else -1 for name in _PATHMNIST]
     return np.array(known)[codes]
-
-
-def _check_classes(folder: Path) -> None:
-    """Refuse a folder that holds other classes than NCT-CRC-HE-100K or lacks one of the seven."""
-    there = {path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")}
-    if not set(TISSUE7.names) <= there <= set(_PATHMNIST):
-        raise InputError(f"The class folders of “{folder}” are not those of NCT-CRC-HE-100K.", _NEEDED)
 
 
 def _drawn(labels: np.ndarray, per_class: int, seed: int, called: str) -> np.ndarray:
@@ -126,7 +121,6 @@ def _read(path: Path, per_class: int, seed: int) -> tuple[np.ndarray, np.ndarray
 def _of_pictures(
     pictures: np.ndarray, generator: str, progress: Callable[[int, int], None] | None, params: dict[str, Any]
 ) -> Iterator[Bag]:
-    """Bags of pictures enlarged to the size of the full tiles."""
     for done, picture in enumerate(pictures, 1):
         large = Image.fromarray(picture).resize((_SIDE, _SIDE), Image.Resampling.BICUBIC)
         yield generate(generator, TissueImage.from_array(np.asarray(large)), **params)
@@ -137,7 +131,6 @@ def _of_pictures(
 def _of_files(
     paths: list[Path], generator: str, progress: Callable[[int, int], None] | None, params: dict[str, Any]
 ) -> Iterator[Bag]:
-    """Bags of full tiles; one that can't be read is refused."""
     for path, result in generate_many(generator, paths, None, progress, **params):
         if isinstance(result, InputError):
             raise InputError(f"The tile “{path}” can't be used: {result.what}", "Remove it or get it again.")

@@ -1,8 +1,9 @@
-"""Three simulated annotators, and false positives drawn at random; `elimipl.data.candidates` gives them to bags."""
+"""Where candidate sets come from: the data's own, random false positives, three simulated annotators, or doubt."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bag_generators.errors import InputError
+from elimipl.dataset import BagDataset
 from elimipl.labels import COLON, LESION5, TISSUE7, LabelSpace
 
 ANNOTATORS = 3
@@ -263,7 +265,6 @@ def krippendorff_alpha(labels: np.ndarray) -> float | None:
 
 
 def _solve_doubt(impressions: np.ndarray, truth: np.ndarray, target: float) -> float:
-    """Bisect for the doubt whose average |S| comes closest to the target."""
     low, high = _SURE, _DOUBTFUL
     best = (np.inf, low)
     for _ in range(40):
@@ -284,3 +285,118 @@ def _checked_labels(labels: ArrayLike, k: int) -> np.ndarray:
             f"Annotators can only be simulated for known labels: use 0 to {k - 1}.",
         )
     return truth.astype(np.int64)
+
+
+KINDS = ("own", "random", "crowd")
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """One way to come by candidate sets.
+
+    `own` leaves the sets of the data as they are, `random` draws the true label and r others, `crowd` asks three
+    simulated annotators who name `size` labels on average (None: the paper's 2.08).
+    """
+
+    kind: str = "own"
+    r: int = 1
+    seed: int = 0
+    size: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"Candidate sets can't be “{self.kind}”.", f"Choose one of: {', '.join(KINDS)}.")
+
+    @property
+    def scheme(self) -> str:
+        """In words, for the model card."""
+        if self.kind == "random":
+            return f"true label and {self.r} random others"
+        return "three simulated annotators, two of three" if self.kind == "crowd" else "as in the data set"
+
+    @property
+    def drawn_with(self) -> int | None:
+        """The seed the sets were drawn with; None where they were not drawn."""
+        return None if self.kind == "own" else self.seed
+
+    def given_to(self, dataset: BagDataset) -> BagDataset:
+        """The same bags with these candidate sets, drawn once per source picture: its augmented copies share theirs.
+
+        Annotators look at a picture, not at its mirror images; sets drawn per bag would tell a learner more than
+        they know.
+        """
+        if self.kind == "own":
+            return dataset
+        if (dataset.labels < 0).any():
+            raise InputError(
+                "Candidate sets can only be made up around known labels.", "Use the candidate sets of the data."
+            )
+        # Equal pictures in two class folders share a group, but each label needs sets of its own.
+        pictures, picture_of = np.unique(
+            np.stack([dataset.groups, dataset.labels], axis=1), axis=0, return_inverse=True
+        )
+        made = self.drawn_around(pictures[:, 1], dataset.label_space)
+        return dataset.with_candidates(made[picture_of.reshape(-1)])
+
+    def drawn_around(self, labels: np.ndarray, label_space: LabelSpace) -> np.ndarray:
+        """Candidate sets (m, k) for pictures with these true labels; the label alone where the data has its own.
+
+        What can't be drawn is refused, so that a caller can ask before it makes any bags.
+        """
+        if self.kind == "crowd":
+            return simulate(labels, label_space, target_size=self.size, seed=self.seed).candidates
+        r = self.r if self.kind == "random" else 0
+        return uniform_false_positives(labels, len(label_space), r, self.seed)
+
+
+def doubtful(
+    candidates: ArrayLike,
+    pictures: Sequence[str],
+    label_space: LabelSpace,
+    *,
+    seed: int = 0,
+    chances: ArrayLike | None = None,
+) -> np.ndarray:
+    """Candidate sets (m, k) with at most one label added to each, as often as it is confused with those in the set.
+
+    `chances[y, c]` (k, k) is how often c comes up for a picture of class y; by default what is known of the classes of
+    `label_space` (`elimipl.data.crowd.look_alikes`: counted among pathologists where there are counts, else assumed).
+    A set of several labels has no single truth: each of them is taken as equally likely. No more than one is added,
+    because in the counts behind the table one patch of 4,021 had two. A set never comes to hold every class.
+
+    `pictures` names the picture behind each bag, source included: the draw depends on that name and `seed` alone, so
+    that augmented copies of a picture share their doubt, whichever other bags are there.
+
+    >>> from elimipl.labels import COLON
+    >>> sets = np.eye(12, dtype=bool)[[1] * 1000]
+    >>> added = doubtful(sets, [f"tile {i}" for i in range(1000)], COLON) & ~sets
+    >>> [name for name, share in zip(COLON.names, added.mean(axis=0)) if share > 0.1]
+    ['normal', 'high_grade', 'serrated']
+    """
+    sets, k = np.asarray(candidates, dtype=bool), len(label_space)
+    if sets.ndim != 2 or sets.shape[1] != k or not sets.any(axis=1).all() or len(pictures) != len(sets):
+        raise InputError(
+            f"Candidate sets of the shape {sets.shape} and {len(pictures)} names of pictures don't fit {k} classes.",
+            "Give one filled row of candidates and one name for each bag.",
+        )
+    table = look_alikes(label_space) if chances is None else np.asarray(chances, dtype=float)
+    if table is None:
+        raise InputError(
+            f"Nothing is known about which classes of “{label_space.id}” get confused.",
+            f"Give the chances as {k} rows of {k} numbers.",
+        )
+    if table.shape != (k, k) or not ((table >= 0).all() and (table.sum(axis=1) <= 1 + 1e-9).all()):
+        raise InputError(
+            "The chances of doubt are not a table of chances.",
+            f"Give {k} rows of {k} numbers from 0 to 1, each with a sum of at most 1.",
+        )
+    chance = np.where(sets, 0.0, (sets @ table) / sets.sum(axis=1, keepdims=True))
+    chance[sets.sum(axis=1) >= k - 1] = 0.0
+    drawn = {name: _uniform(f"{seed}/{name}") for name in set(pictures)}
+    draw = np.array([drawn[name] for name in pictures])[:, None]
+    upper = np.cumsum(chance, axis=1)
+    return np.asarray(sets | ((upper - chance <= draw) & (draw < upper)))
+
+
+def _uniform(name: str) -> float:
+    return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[:6], "big") / 2.0**48

@@ -1,4 +1,4 @@
-"""The bag sets that come with the project, so that training works without pictures, and what theirs measure.
+"""Bags of drawn tissue, and the bag sets that come with the project, so that training works without pictures.
 
 `scripts/make_bag_sets.py` makes them; `bags.json` beside them says what each one is and where it is from,
 `qualities.json` has the pixel measures of the pictures behind the bags, which hold no pixels.
@@ -7,20 +7,88 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from bag_generators import GENERATORS
+from bag_generators import GENERATORS, InputError, TissueImage, generate
 from bag_generators.assets import asset_sha256, assets
-from bag_generators.errors import InputError
-from bag_generators.tissue.quality import ASSUMED_MICRONS_PER_PIXEL, kept_scale
+from bag_generators.tissue.phantom import PHANTOM_KINDS, Phantom, draw, instance_truth
+from bag_generators.tissue.quality import ASSUMED_MICRONS_PER_PIXEL, kept_scale, measure_for
 from bag_generators.validation import Record, Sha256, read_json, validated
-from elimipl.data.phantoms import phantom_quality
-from elimipl.data.pictures import FIELD, PHANTOMS, pictures_of
+from elimipl.data.crowd import uniform_false_positives
+from elimipl.data.pictures import FIELD, PHANTOM_SOURCE, PHANTOMS, pictures_of
 from elimipl.dataset import BagDataset
+from elimipl.labels import TISSUE7
+
+SEEDS_APART = 1_000_000  # phantoms of two data sets never share a background below this many bags
+
+
+def build_phantoms(
+    generator: str,
+    *,
+    per_class: int = 30,
+    r: int = 1,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+    **params: Any,
+) -> BagDataset:
+    """Draw `per_class` phantoms of every tissue and make their bags, with r false positive labels each.
+
+    Every bag has a background of its own. The bag's name (`TUM phantom 12`) says how to draw its picture again,
+    see `redraw`. `progress` is called with the number of phantoms drawn and of all.
+    """
+    named = phantom_names(per_class, seed)
+    bags, truths, labels = [], [], []
+    for number, name in enumerate(named, start=1):
+        phantom = redraw(name)
+        bag = generate(generator, TissueImage.from_array(phantom.pixels), **params)
+        bags.append(bag)
+        truths.append(instance_truth(bag, phantom.truth))
+        labels.append(TISSUE7.index(phantom.kind))
+        if progress is not None:
+            progress(number, len(named))
+    return BagDataset.from_bags(
+        [bag.features for bag in bags],
+        TISSUE7,
+        labels,
+        uniform_false_positives(labels, len(TISSUE7), r, seed),
+        truths,
+        generator=generator,
+        params=dict(bags[0].params),
+        names=named,
+        source=f"{PHANTOM_SOURCE} (bag_generators.tissue.phantom), {per_class} per class, seed {seed}",
+        licence="MIT",
+    )
+
+
+def phantom_names(per_class: int, seed: int) -> tuple[str, ...]:
+    """The names of `per_class` phantoms of every tissue; with another seed they are all others."""
+    if not 1 <= per_class <= SEEDS_APART // len(PHANTOM_KINDS):
+        raise InputError(f"{per_class} phantoms of a class can't be drawn.", "Choose a number from 1.")
+    first = seed * SEEDS_APART
+    return tuple(f"{TISSUE7.names[i // per_class]} phantom {first + i}" for i in range(per_class * len(PHANTOM_KINDS)))
+
+
+def redraw(name: str) -> Phantom:
+    """The phantom a bag was made of, from the bag's name.
+
+    >>> redraw("MUC phantom 3").kind
+    'MUC'
+    """
+    kind, _, number = name.partition(" phantom ")
+    if kind not in PHANTOM_KINDS or not number.isdecimal():
+        raise InputError(f"“{name}” is not the name of a phantom.", "Give a name such as “TUM phantom 12”.")
+    return draw(kind, int(number))
+
+
+def phantom_quality(name: str, generator: str = "") -> dict[str, float]:
+    """The pixel measures of the phantom that a bag was made of, as a generator sees it (usually: its working copy)."""
+    return measure_for(generator, TissueImage.from_array(redraw(name).pixels)).numbers()
+
 
 BAGS_FOLDER = assets("bags")
 QUALITIES_FILE = "qualities.json"

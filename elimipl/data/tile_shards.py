@@ -28,7 +28,7 @@ from bag_generators.pool import ProcessDiedError, Standby
 from bag_generators.registry import recipe_of, register_again
 from bag_generators.storage import only_writer
 from elimipl.cluster.engine import LostTaskError, connected, on_cluster
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.data.tiles import list_tiles
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
@@ -51,8 +51,6 @@ Refused: TypeAlias = tuple[str, InputError]
 
 
 class _Numbers(NamedTuple):
-    """What a data set keeps of a bag."""
-
     features: np.ndarray
     image_sha256: str
 

@@ -105,8 +105,6 @@ class RowStore:
 
 @dataclass(frozen=True)
 class _Job:
-    """What a worker needs besides its tasks."""
-
     path: str
     slide_microns: float
     tile_microns: float

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from elimipl.cards.acceptance import Acceptance, Kept
+from elimipl.cards.card import Acceptance, Kept
 
 MOST_WRONG = 0.04
 """Share of a set that may be trusted and wrong where the limit is set; on new pictures it is a little more."""

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elimipl.data.candidates import Candidates
 from elimipl.data.colon import CREDITS, SOURCES
-from elimipl.data.doubt import doubtful
+from elimipl.data.crowd import Candidates, doubtful
 from elimipl.dataset import BagDataset
 from elimipl.labels import COLON, TISSUE7, LabelSpace
 from scripts.colon.readings import Reader, Readings

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from bag_generators.generators.encoder import shipped_encoder
-from elimipl.cards.acceptance import Acceptance
+from elimipl.cards.card import Acceptance
 from scripts.colon.acceptance import Rows, fit_rule, kept
 from scripts.colon.bags import Task
 from scripts.colon.learn import Said, ask, known_bags, learned, left_out, signs_of, spread_out, teaching

@@ -10,11 +10,9 @@ import pytest
 from bag_generators import Bag, TissueImage, generate
 from elimipl.cards.calibration import calibrate
 from elimipl.cards.card import Accuracy, Card
-from elimipl.cards.finish import Finished, finish
-from elimipl.cards.held_out import Measured
+from elimipl.cards.finish import Finished, Measured, finish
 from elimipl.config import Config
-from elimipl.data.candidates import Candidates
-from elimipl.data.crowd import uniform_false_positives
+from elimipl.data.crowd import Candidates, uniform_false_positives
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor

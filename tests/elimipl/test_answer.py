@@ -8,8 +8,8 @@ import pytest
 from bag_generators.scale import ScaleDecision
 from bag_generators.tissue.nuclei import ScaleEstimate
 from elimipl.answer import Answer, answer
+from elimipl.cards.calibration import ConfidenceBin, Reliability
 from elimipl.cards.conformal import Conformal
-from elimipl.cards.reliability import ConfidenceBin, Reliability
 from elimipl.predictor import Predictor
 from elimipl.scope import Check, Verdict
 

@@ -48,7 +48,7 @@ def assert_same(one, other):
         assert getattr(one, name) == getattr(other, name)
 
 
-def test_bags_come_back_as_given(dataset):
+def test_bags_come_back_as_given_by_number_and_one_by_one(dataset):
     bags = bags_of([2, 5, 1, 3])
     assert len(dataset) == 4
     assert (dataset.dim, dataset.n_classes) == (3, 7)
@@ -58,24 +58,33 @@ def test_bags_come_back_as_given(dataset):
     np.testing.assert_array_equal(dataset.bag(-1), dataset.bag(3))
     with pytest.raises(IndexError):
         dataset.bag(4)
+    bag = dataset[1]
+    assert np.array_equal(bag.features, dataset.bag(1))
+    assert (bag.label, bag.name) == (6, "b.png")
+    assert np.flatnonzero(bag.candidates).tolist() == [6]
+    assert dataset[-1].name == dataset[np.int64(3)].name == "d.png"
+    with pytest.raises(IndexError, match="bag 4 of a data set of 4"):
+        dataset[4]
+    assert [bag.name for bag in dataset] == list(dataset.names)
+    assert np.array_equal(np.concatenate([bag.features for bag in dataset]), dataset.instances)
 
 
-def test_without_candidates_known_labels_stand_alone_and_unknown_ones_stay_open(dataset):
+def test_what_is_left_out_is_filled_in(dataset):
     np.testing.assert_array_equal(dataset.candidates.sum(axis=1), [1, 1, 7, 1])
     assert dataset.candidates[1, 6]
-
-
-def test_arrays_are_read_only(dataset):
-    for name in ARRAYS:
-        with pytest.raises(ValueError, match="read-only"):
-            getattr(dataset, name)[0] = 0
-
-
-def test_left_out_groups_and_names_are_filled_in():
     plain = BagDataset.from_bags(bags_of([1, 2]), TISSUE7)
     np.testing.assert_array_equal(plain.groups, [0, 1])
     assert plain.names == ("bag 0", "bag 1")
     assert plain.instance_truth is None
+
+
+def test_arrays_and_bags_are_read_only(dataset):
+    for name in ARRAYS:
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(dataset, name)[0] = 0
+    for array in (dataset[0].features, dataset[0].candidates):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=8), st.data())
@@ -93,29 +102,23 @@ def test_a_subset_is_its_bags_in_the_asked_order(sizes, data):
         )
 
 
-def test_a_mask_chooses_too(dataset):
+def test_a_mask_chooses_and_other_candidates_leave_the_rest(dataset):
     part = dataset.subset(dataset.labels >= 0)
     assert part.names == ("a.png", "b.png", "d.png")
     np.testing.assert_array_equal(part.instance_truth, np.concatenate([np.arange(n) == 0 for n in (2, 5, 3)]))
-
-
-def test_other_candidates(dataset):
     everything = dataset.with_candidates(np.ones((4, 7), dtype=bool))
     assert everything.candidates.all()
     assert not dataset.candidates.all()
     np.testing.assert_array_equal(everything.instances, dataset.instances)
 
 
-def test_joining_keeps_bags_and_never_mixes_groups(dataset):
+def test_joining_keeps_bags_never_mixes_groups_and_refuses_other_kinds(dataset):
     joined = BagDataset.concatenate([dataset, dataset.subset([1, 0, 3])])
     np.testing.assert_array_equal(joined.bag(4), dataset.bag(1))
     np.testing.assert_array_equal(joined.groups[4] == joined.groups, [0, 0, 0, 0, 1, 1, 0])
     assert len(np.unique(joined.groups)) == 3 + 2
     copies = BagDataset.concatenate([dataset, dataset], keep_groups=True)
     np.testing.assert_array_equal(copies.groups, np.tile(dataset.groups, 2))
-
-
-def test_joining_different_kinds_is_refused(dataset):
     with pytest.raises(InputError, match="one generator and one label space"):
         BagDataset.concatenate([dataset, replace(dataset, generator="row")])
     with pytest.raises(InputError, match="at least one"):
@@ -235,19 +238,13 @@ def test_bags_whose_candidates_miss_a_known_label_can_be_found():
     np.testing.assert_array_equal(bags.truth_outside, [0])
 
 
-def test_the_file_gives_the_same_data_set_back(dataset, tmp_path):
+def test_the_file_gives_the_same_data_set_back_and_is_the_same_file_again(dataset, tmp_path):
     file = tmp_path / "new folder" / "bags.safetensors"
     dataset.save(file)
     assert_same(BagDataset.load(file), dataset)
     assert [path.name for path in file.parent.iterdir()] == ["bags.safetensors"]
-
-
-def test_without_instance_truth_the_file_has_none(dataset, tmp_path):
     replace(dataset, instance_truth=None).save(tmp_path / "bags")
     assert BagDataset.load(tmp_path / "bags").instance_truth is None
-
-
-def test_equal_data_sets_are_equal_files(dataset, tmp_path):
     dataset.save(tmp_path / "one")
     BagDataset.load(tmp_path / "one").save(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
@@ -294,11 +291,16 @@ def test_foreign_files_are_refused_and_never_run(dataset, tmp_path):
             BagDataset.load(file)
 
 
-def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+def test_missing_files_folders_and_nothing_are_refused_as_they_are_called(tmp_path):
     with pytest.raises(InputError, match="There is no file"):
         BagDataset.load(tmp_path / "none")
     with pytest.raises(InputError, match="is no bag data set"):
         BagDataset.load(tmp_path)
+    path = tmp_path / "secret-folder.safetensors"
+    path.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="“your file” is not") as caught:
+        BagDataset.load(path, "your file")
+    assert "secret" not in str(caught.value)
 
 
 def test_a_later_version_of_the_format_says_so(dataset, tmp_path, monkeypatch):
@@ -317,44 +319,12 @@ def test_a_file_whose_numbers_contradict_each_other_is_refused(dataset, tmp_path
         BagDataset.load(tmp_path / "wrong")
 
 
-def test_half_precision_halves_the_features_and_loads_as_float32(dataset, tmp_path):
+def test_half_precision_halves_the_features_or_refuses_what_is_too_large(dataset, tmp_path):
     path = tmp_path / "half.safetensors"
     dataset.save(path, half=True)
     loaded = BagDataset.load(path)
     assert_same(loaded, replace(dataset, instances=dataset.instances.astype(np.float16)))
-
-
-def test_features_too_large_for_half_precision_are_refused(dataset, tmp_path):
     large = replace(dataset, instances=dataset.instances * 1e6)
     with pytest.raises(InputError, match="too large for 16 bits"):
-        large.save(tmp_path / "half.safetensors", half=True)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_refusal_calls_the_file_as_asked(tmp_path):
-    path = tmp_path / "secret-folder.safetensors"
-    path.write_bytes(b"nothing")
-    with pytest.raises(InputError, match="“your file” is not") as caught:
-        BagDataset.load(path, "your file")
-    assert "secret" not in str(caught.value)
-
-
-def test_a_bag_by_its_number(dataset):
-    bag = dataset[1]
-    assert np.array_equal(bag.features, dataset.bag(1))
-    assert (bag.label, bag.name) == (6, "b.png")
-    assert np.flatnonzero(bag.candidates).tolist() == [6]
-    assert dataset[-1].name == dataset[np.int64(3)].name == "d.png"
-    with pytest.raises(IndexError, match="bag 4 of a data set of 4"):
-        dataset[4]
-
-
-def test_a_bag_can_not_be_changed(dataset):
-    for array in (dataset[0].features, dataset[0].candidates):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1
-
-
-def test_iterating_gives_every_bag_once(dataset):
-    assert [bag.name for bag in dataset] == list(dataset.names)
-    assert np.array_equal(np.concatenate([bag.features for bag in dataset]), dataset.instances)
+        large.save(tmp_path / "large.safetensors", half=True)
+    assert list(tmp_path.iterdir()) == [path]

@@ -19,12 +19,9 @@ def one(checks):
     return check
 
 
-def test_a_line_reads_as_sentences():
+def test_lines_read_as_sentences_and_old_python_is_named():
     assert str(Check(PASS, "torch 2.14.1.")) == "PASS  torch 2.14.1."
     assert str(Check(FAIL, "It is broken.", "Mend it.")) == "FAIL  It is broken. Mend it."
-
-
-def test_old_and_new_python():
     assert one(doctor.check_python((3, 10, 4))).status == FAIL
     assert one(doctor.check_python((3, 11, 0))).status == PASS
     assert one(doctor.check_python((4, 0, 0))).status == PASS
@@ -88,18 +85,12 @@ def test_two_builds_of_opencv(monkeypatch):
     assert one(doctor.check_opencv_twins()).status == WARN
 
 
-def test_models_that_are_whole(toy_folder):
+def test_models_that_are_whole_broken_or_missing(toy_folder, tmp_path):
     assert one(doctor.check_models(toy_folder)) == Check(PASS, "1 of 1 models are whole and belong to their cards.")
-
-
-def test_models_that_are_not(toy_folder):
     (toy_folder / "toy-row-elimipl.safetensors").write_bytes(b"short")
     check = one(doctor.check_models(toy_folder))
     assert check.status == FAIL
     assert "“toy-row-elimipl.safetensors” is cut short" in check.what
-
-
-def test_no_models(tmp_path):
     assert one(doctor.check_models(tmp_path)).status == WARN
     assert one(doctor.check_models(tmp_path / "none")).status == WARN
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from bag_generators.errors import InputError
-from elimipl.cards.trust import FirstMap
+from elimipl.cards.card import FirstMap
 from elimipl.explain import (
     contribution,
     first_map,

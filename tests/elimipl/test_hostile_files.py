@@ -16,8 +16,8 @@ from bag_generators.storage import pack_tensors
 from elimipl.cards.card import Card
 from elimipl.cards.files import sha256_of
 from elimipl.cards.finish import _arrays
-from elimipl.data import zips as tile_zip
-from elimipl.data.zips import bags_from_zip
+from elimipl.data import tiles as tile_zip
+from elimipl.data.tiles import bags_from_zip
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
@@ -42,12 +42,9 @@ def test_half_a_surrogate_pair_on_a_card_is_noticed_before_it_is_shown(toy_folde
         Card.read(path)
 
 
-def test_limits_without_end_on_a_card(toy_card):
+def test_card_entries_without_end(toy_card, toy_folder):
     with pytest.raises(InputError, match=r"“checks.limits.tissue.0” .* is not a number"):
         Card.from_dict({**toy_card.to_dict(), "checks": {"limits": {"tissue": [10**400, None]}}})
-
-
-def test_a_card_nested_without_end(toy_folder, toy_card):
     path = toy_folder / "toy-row-elimipl.json"
     text = json.dumps({**toy_card.to_dict(), "config": {"a": 0}})
     for depth in (300, 100_000):
@@ -175,12 +172,9 @@ def test_a_zip_that_lists_files_without_end(monkeypatch):
         bags_from_zip(b"PK\x03\x04" + listed, "row")
 
 
-def test_a_zip_packed_with_something_that_asks_for_gigabytes():
+def test_zips_with_nameless_entries_and_packings_that_ask_for_gigabytes():
     with pytest.raises(InputError, match="packed in an unusual way"):
         bags_from_zip(zipped("A/1.png", "B/2.png", packing=zipfile.ZIP_LZMA), "row")
-
-
-def test_a_zip_with_a_nameless_entry():
     content = bytearray(zipped("A/1.png"))
     lengths = content.index(b"PK\x01\x02") + 28  # of name, extra field and comment
     struct.pack_into("<HHH", content, lengths, 0, 0, 7)

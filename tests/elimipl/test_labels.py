@@ -18,9 +18,10 @@ def test_the_shipped_spaces_are_alphabetical_and_complete(space):
     assert [space.index(name) for name in space.names] == list(range(len(space)))
 
 
-def test_the_papers_seven_tissue_types():
+def test_the_papers_classes_and_any_number_of_others_have_distinct_colours():
     assert TISSUE7.names == ("DEB", "LYM", "MUC", "MUS", "NORM", "STR", "TUM")
     assert "NCT-CRC-HE" in TISSUE7.source
+    assert len(set(LabelSpace.of(map(str, range(40))).colours)) == 40
 
 
 @pytest.mark.parametrize("space", [TISSUE7, LESION5, COLON, LabelSpace.of(["ü", "b"], id="x", source="somewhere")])
@@ -39,11 +40,13 @@ def test_the_twelve_classes_of_the_colon_have_other_names_in_files_than_on_pages
     )
 
 
-def test_titles_are_the_names_unless_given_and_older_files_have_none():
+def test_titles_are_the_names_unless_given_and_unknown_names_are_answered():
     assert LESION5.titles[2] == "serrated adenoma"
     older = {name: value for name, value in TISSUE7.to_dict().items() if name != "titles"}
     assert LabelSpace.from_dict(older) == TISSUE7
     assert TISSUE7.title("ADI") == "ADI"
+    with pytest.raises(InputError, match=r"“ADI” is not a class.*DEB, LYM"):
+        TISSUE7.index("ADI")
 
 
 @pytest.mark.parametrize("space", [TISSUE7, LESION5, COLON, LabelSpace.of(["Aa", "aab", "b", "long name"])])
@@ -71,10 +74,6 @@ def test_the_colours_of_the_colon_are_told_apart(cones, apart):
     assert distances[np.triu_indices(len(COLON), 1)].min() >= apart
 
 
-def test_any_number_of_classes_gets_distinct_colours():
-    assert len(set(LabelSpace.of(map(str, range(40))).colours)) == 40
-
-
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
@@ -92,11 +91,6 @@ def test_a_broken_space_is_refused_with_a_sentence(values, sentence):
     sound = {"id": "x", "names": ("a", "b"), "colours": ("#000000", "#111111"), "descriptions": ("", "")}
     with pytest.raises(InputError, match=sentence):
         LabelSpace(**{**sound, **values})
-
-
-def test_an_unknown_class_is_answered_with_the_known_ones():
-    with pytest.raises(InputError, match=r"“ADI” is not a class.*DEB, LYM"):
-        TISSUE7.index("ADI")
 
 
 @pytest.mark.parametrize("values", [{}, {"id": "x"}, {**TISSUE7.to_dict(), "extra": 1}, ["tissue7"], None])

@@ -17,7 +17,7 @@ from elimipl.cards.calibration import temper
 from elimipl.cards.files import list_models
 from elimipl.cards.finish import finish, save_model
 from elimipl.config import Config
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.dataset import UNLABELLED, BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor

@@ -18,7 +18,7 @@ from elimipl.cards.files import write_model
 from elimipl.cards.finish import Finished, finish
 from elimipl.cards.limits import Limits, derive_limits, relative_entropy
 from elimipl.config import Config
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bag_generators import InputError, TissueImage, generate, load
-from bag_generators.tissue.augment import augmented
+from bag_generators.tissue.stain import augmented
 from elimipl.config import Config
 from elimipl.data.crowd import ANNOTATORS
-from elimipl.data.phantoms import build_phantoms
-from elimipl.data.shipped import bag_sets, load_bag_set
+from elimipl.data.shipped import bag_sets, build_phantoms, load_bag_set
 from elimipl.dataset import BagDataset
 from elimipl.jobs import StoppedError
 from elimipl.labels import TISSUE7, LabelSpace

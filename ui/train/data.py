@@ -12,7 +12,7 @@ from bag_generators.errors import printable
 from bag_generators.formats import MOST_ZIP_CLASSES
 from elimipl.data.benchmark_sets import build_digits
 from elimipl.data.shipped import bag_sets, load_bag_set
-from elimipl.data.zips import bags_from_zip
+from elimipl.data.tiles import bags_from_zip
 from elimipl.dataset import UNLABELLED, BagDataset
 from ui.frame import choices, picker
 from ui.frame.kept_for_visitors import KeptForVisitors

@@ -8,7 +8,7 @@ import numpy as np
 from bag_generators import InputError
 from bag_generators.formats import MOST_TRAINING_NUMBERS
 from elimipl.config import Config
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.training.splits import stratified_splits
 

@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import InputError
-from elimipl.data.candidates import Candidates
 from elimipl.data.compose import SET, WhatIf, composed_tissue
+from elimipl.data.crowd import Candidates
 from elimipl.methods import training_config
 from elimipl.trust import auroc
 from ui.frame import charts, choices

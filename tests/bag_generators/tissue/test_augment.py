@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bag_generators.tissue import phantom
-from bag_generators.tissue.augment import augmented, restained, symmetry, zoomed
+from bag_generators.tissue.stain import augmented, restained, symmetry, zoomed
 
 TILE = phantom.draw("NORM", seed=5).pixels
 

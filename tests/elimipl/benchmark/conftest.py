@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elimipl.benchmark import session, sources
+from elimipl.benchmark import sources, tasks
 from elimipl.benchmark.cells import NETWORKS, Cell
 from elimipl.benchmark.tasks import Outcome, Task, run_task
 from elimipl.commands import benchmark, main
@@ -36,8 +36,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     small = {name: source._replace(recipe=TINY) for name, source in sources.SOURCES.items()}
     monkeypatch.setattr(sources, "SOURCES", small)
     monkeypatch.setattr(benchmark, "USUAL_FOLDERS", ())
-    monkeypatch.setattr(session, "settings_of", tiny_settings)
-    monkeypatch.setattr(session, "run_tasks", run_here)
+    monkeypatch.setattr(tasks, "settings_of", tiny_settings)
+    monkeypatch.setattr(tasks, "run_tasks", run_here)
     return folder
 
 

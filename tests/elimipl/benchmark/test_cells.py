@@ -6,7 +6,7 @@ import pytest
 
 from elimipl.benchmark.cells import DATA, NETWORKS, SINCE, VIEWS, Cell, paper_number, paper_tables, study_cells
 from elimipl.benchmark.records import Records
-from elimipl.benchmark.session import config_of, to_do
+from elimipl.benchmark.tasks import config_of, to_do
 from elimipl.config import Config
 from elimipl.methods import METHODS
 
@@ -19,15 +19,13 @@ def test_every_method_of_the_paper_is_there() -> None:
     assert {cell.method for cell in EVERY} == set(METHODS)
 
 
-def test_every_cell_has_settings() -> None:
+def test_every_cell_has_settings_a_name_of_its_own_and_only_tiles_are_not_comparable() -> None:
     for cell in EVERY:
         config = config_of(cell)
         assert isinstance(config, Config) == (cell.method in NETWORKS)
         assert config.seed == 0
-
-
-def test_names_tell_cells_apart() -> None:
     assert len({cell.name for cell in EVERY}) == len(EVERY)
+    assert {data.id.partition("-")[0] for data in DATA.values() if not data.comparable} == {"lesion5", "tissue7", "crc"}
 
 
 def test_the_paper_has_numbers_for_its_own_methods_only() -> None:
@@ -108,7 +106,3 @@ def test_a_round_of_all_cells_comes_before_the_next_and_cheap_cells_first(tmp_pa
         (1, "birdsong", "MIPLGP"),
         (1, "mnist", "ELIMIPL"),
     ]
-
-
-def test_only_tiles_are_not_comparable() -> None:
-    assert {data.id.partition("-")[0] for data in DATA.values() if not data.comparable} == {"lesion5", "tissue7", "crc"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elimipl.benchmark import session
+from elimipl.benchmark import tasks
 from elimipl.benchmark.tasks import Outcome, run_task
 from elimipl.commands import main
 from elimipl.methods import METHODS, network_method, register_method
@@ -36,7 +36,7 @@ def test_a_stopped_run_goes_on_and_ends_as_an_uninterrupted_one(
                 raise KeyboardInterrupt
             yield task, Outcome(run_task(task))
 
-    monkeypatch.setattr(session, "run_tasks", stopped_at_the_eighth)
+    monkeypatch.setattr(tasks, "run_tasks", stopped_at_the_eighth)
     assert run(*TWO, "--splits", "2", results="stopped") == 130
     assert "Stopped" in capsys.readouterr().err
     assert run(*TWO, "--splits", "2", results="stopped") == 0
@@ -72,7 +72,7 @@ def test_splits_of_other_settings_are_never_averaged_in(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(*TWO, "--r", "1", "--splits", "1")
-    monkeypatch.setattr(session, "settings_of", lambda cell: {"epochs": 3})
+    monkeypatch.setattr(tasks, "settings_of", lambda cell: {"epochs": 3})
     assert run(*TWO, "--r", "1", "--splits", "2") == 1
     said = capsys.readouterr().err
     assert "birdsong r=1 ELIMIPL is left out." in said
@@ -112,7 +112,7 @@ def test_a_failing_split_is_told_and_stops_nothing_and_is_tried_again(
             yield task, Outcome(None, "Memory ran out.") if failed else Outcome(run_task(task))
 
     with monkeypatch.context() as patched:
-        patched.setattr(session, "run_tasks", failing)
+        patched.setattr(tasks, "run_tasks", failing)
         assert run(*TWO, "--r", "1", "--splits", "1") == 1
     assert "birdsong r=1 ELIMIPL, split 0: Memory ran out." in capsys.readouterr().err
     kept = cells(tmp_path / "results")
@@ -153,7 +153,7 @@ def test_a_registered_method_joins_the_tables_where_it_is_named(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register_method(network_method("Narrow", "A narrow embedding.", hidden=4, epochs=1))
-    monkeypatch.setattr(session, "run_tasks", lambda tasks, _: ((task, Outcome(run_task(task))) for task in tasks))
+    monkeypatch.setattr(tasks, "run_tasks", lambda tasks, _: ((task, Outcome(run_task(task))) for task in tasks))
     try:
         assert run("--table", "2", "--methods", "Narrow", "--splits", "1", "--r", "1") == 0
         assert run("--table", "2", "--methods", "PRODEN-Mean", "--splits", "1", "--r", "1") == 0

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from elimipl.benchmark import tasks
 from elimipl.benchmark.cells import Cell
-from elimipl.benchmark.tasks import Outcome, Task, _failure, run_task, run_tasks
+from elimipl.benchmark.tasks import Outcome, Task, run_task, run_tasks
 from elimipl.config import Config
 from elimipl.methods import METHODS
 from tests.elimipl.toy_bags import toy_bags
@@ -39,13 +40,10 @@ def test_processes_give_what_a_run_here_gives_and_a_failure_stops_nothing() -> N
     assert "features" in outcomes[1].failure
 
 
-def test_the_seed_of_a_split_is_its_number() -> None:
+def test_every_method_is_a_task_with_the_number_of_its_split_for_a_seed() -> None:
     first, again, other = run_task(task(0, seed=5)), run_task(task(0, seed=5)), run_task(task(3, seed=5))
     assert (first["seed"], other["seed"]) == (5, 8)
     assert first["accuracy"] == again["accuracy"]
-
-
-def test_partial_label_methods_are_tasks_like_the_others() -> None:
     kept = run_task(task(0, "PRODEN-Mean"))
     assert 0 <= kept["accuracy"] <= 1
     assert (kept["train_bags"], kept["test_bags"]) == (16, 8)
@@ -57,10 +55,20 @@ def test_test_bags_without_labels_are_refused() -> None:
         run_task(replace(task(0), test=unknown))
 
 
-def test_lack_of_memory_is_called_so() -> None:
-    assert _failure(MemoryError()) == "Memory ran out."
-    assert _failure(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried …")) == "Memory ran out."
-    assert _failure(KeyError("x")) == "KeyError: 'x'"
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "Memory ran out."),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried …"), "Memory ran out."),
+        (KeyError("x"), "KeyError: 'x'"),
+    ],
+)
+def test_lack_of_memory_is_called_so(error: Exception, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(tasks, "run_task", fail)
+    assert tasks._outcome(task(0)) == Outcome(None, said)
 
 
 class _Dying(Config):

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,9 +11,13 @@ from hypothesis import strategies as st
 
 from bag_generators.errors import InputError
 from elimipl.cards.calibration import (
+    EDGES,
     HIGHEST_TEMPERATURE,
     LOWEST_TEMPERATURE,
+    ConfidenceBin,
+    Reliability,
     calibrate,
+    count_reliability,
     expected_calibration_error,
     fit_temperature,
     temper,
@@ -55,12 +60,9 @@ def test_tempering_is_the_power_of_the_probabilities(k, temperature, seed):
     np.testing.assert_allclose(temper(p, temperature), expected, atol=1e-9)
 
 
-def test_tempering_a_softmax_is_scaling_its_logits():
+def test_tempering_a_softmax_scales_its_logits_and_undoes_the_squeeze_of_the_authors_head():
     logits = np.random.default_rng(1).normal(size=(5, 4))
     np.testing.assert_allclose(temper(softmax(logits), 2.5), softmax(logits / 2.5), atol=1e-12)
-
-
-def test_a_small_temperature_undoes_the_squeeze_of_the_authors_head():
     certain = softmax(np.array([1.0, 0, 0, 0, 0, 0, 0]))  # the surest answer softmax(sigmoid) can give
     assert certain.max() == pytest.approx(math.e / (math.e + 6))
     assert temper(certain, 0.1).max() > 0.999
@@ -102,14 +104,11 @@ def test_the_fit_is_the_best_of_a_fine_grid():
     assert fit_temperature(p, labels) == pytest.approx(best, rel=0.02)
 
 
-def test_a_few_right_answers_dont_make_a_model_certain():
+def test_few_right_few_wrong_and_hopeless_answers_are_tempered_with_care():
     p = np.full((5, 3), 0.2)
     p[:, 0] = 0.6
     temperature = fit_temperature(p, np.zeros(5, int))
     assert temper(p, temperature).max() == pytest.approx(6 / 7, abs=1e-3)  # Platt's (m+1)/(m+2)
-
-
-def test_a_few_confident_mistakes_do_not_flatten_everything():
     rng = np.random.default_rng(0)
     right = rng.random(400) < 0.7
     p = np.tile([0.7, 0.15, 0.15], (400, 1))
@@ -118,20 +117,14 @@ def test_a_few_confident_mistakes_do_not_flatten_everything():
     labels[:8] = 1
     calibration = calibrate(p, labels, "made up")
     assert calibration.ece_after <= calibration.ece_before + 0.01
-
-
-def test_answers_worse_than_chance_become_flat():
     p = np.tile([0.8, 0.1, 0.1], (50, 1))
     assert temper(p, fit_temperature(p, np.ones(50, int))).max() < 0.34
 
 
-def test_the_error_over_equal_widths():
+def test_the_error_over_equal_widths_and_of_few_bags_over_bins_of_ten():
     logits, labels = draw(3000, 5, 2.0, seed=2)
     expected = literal_error(softmax(logits), labels, np.linspace(0, 1, 16))
     assert expected_calibration_error(softmax(logits), labels) == pytest.approx(expected, abs=1e-12)
-
-
-def test_the_error_of_few_bags_uses_bins_of_ten():
     logits, labels = draw(40, 3, 1.0, seed=3)
     p = softmax(logits)
     confidence = np.sort(p.max(axis=1))
@@ -168,3 +161,29 @@ def test_calibration_lowers_the_error_of_an_overconfident_model():
 def test_what_can_not_be_calibrated(p, labels, said):
     with pytest.raises(InputError, match=said):
         calibrate(p, labels, "")
+
+
+def test_answers_are_counted_by_confidence():
+    sure = np.array([0.93, 0.949, 0.95, 0.3, 1.0, 0.5])
+    probabilities = np.stack([sure, (1 - sure) / 2, (1 - sure) / 2], axis=1)
+    labels = np.array([0, 1, 0, 0, 0, 1])
+    found = count_reliability(probabilities, labels, "kept-back tiles")
+    counted = {(one.low, one.high): (one.n, one.right) for one in found.bins}
+    assert counted == {
+        (0.0, 0.5): (1, 0),
+        (0.5, 0.6): (1, 0),
+        (0.9, 0.95): (2, 1),
+        (0.95, 0.99): (1, 1),
+        (0.99, 1.0): (1, 1),
+    }
+    assert found.sentence(0.92) == (
+        "Of its answers on kept-back tiles that were this sure (90 to 95 %), 50 % were right (n = 2)."
+    )
+    assert "None of its answers on kept-back tiles" in found.sentence(0.75)
+
+
+@pytest.mark.parametrize("probability", [0.0, *EDGES, 1.0000000002])
+def test_every_probability_has_a_bin(probability):
+    bins = [ConfidenceBin(low, high, 3, 2) for low, high in pairwise(EDGES)]
+    found = Reliability(tuple(bins), "tiles").bin_of(probability)
+    assert found.low <= probability <= found.high + 1e-9

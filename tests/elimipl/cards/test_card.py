@@ -2,15 +2,18 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 
 from bag_generators.errors import InputError
-from elimipl.cards.card import Card, usual_id
+from elimipl.cards.card import SIGNS, Acceptance, Card, Kept, usual_id
 from elimipl.cards.files import SHIPPED
 from elimipl.cards.limits import Limits
+from elimipl.cards.wording import all_sentences, evenness_sentence, kept_sentence, trust_summary
 from elimipl.data.pictures import NO_PICTURES, PHANTOMS, TILES
 from elimipl.labels import TISSUE7
+from elimipl.predictor import Predictor
 
 
 def at(values, path):
@@ -20,11 +23,8 @@ def at(values, path):
     return values, name
 
 
-def test_a_card_comes_back_from_its_file(toy_folder, toy_card):
+def test_a_card_comes_back_and_says_what_fitted_and_data_know(toy_folder, toy_card, toy_dataset):
     assert Card.read(toy_folder / "toy-row-elimipl.json") == toy_card
-
-
-def test_a_card_says_what_fitted_and_data_know(toy_card, toy_dataset):
     assert toy_card.id == "toy-row-elimipl"
     assert (toy_card.method, toy_card.generator, toy_card.dim) == ("elimipl", "row", 9)
     assert toy_card.generator_params == toy_dataset.params
@@ -34,22 +34,20 @@ def test_a_card_says_what_fitted_and_data_know(toy_card, toy_dataset):
     assert toy_card.candidates.average_size == 2
     assert toy_card.seed == 3
     assert {"python", "torch", "numpy"} <= set(toy_card.versions)
+    text = (toy_folder / "toy-row-elimipl.json").read_text()
+    assert text.endswith("}\n")
+    assert json.loads(text)["pictures"] == TILES
+    assert len(text.splitlines()) > 50
 
 
-def test_the_same_model_gives_the_same_bytes(toy_folder, toy_finished, tmp_path):
-    toy_finished.save(tmp_path / "again")
-    for path in toy_folder.iterdir():
-        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
-
-
-def test_saving_leaves_nothing_but_the_two_files(toy_folder):
+def test_the_same_model_gives_the_same_two_files_or_says_why_not(toy_folder, toy_finished, tmp_path):
     assert sorted(path.name for path in toy_folder.iterdir()) == [
         "toy-row-elimipl.json",
         "toy-row-elimipl.safetensors",
     ]
-
-
-def test_saving_where_nothing_can_be_written(toy_finished, tmp_path):
+    toy_finished.save(tmp_path / "again")
+    for path in toy_folder.iterdir():
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match="The model could not be written"):
         toy_finished.save(tmp_path / "file")
@@ -103,16 +101,13 @@ def test_an_ill_typed_entry_is_named(toy_card, path, value, said):
         Card.from_dict(card)
 
 
-def test_what_may_be_left_out(toy_card):
+def test_what_may_be_left_out_or_be_unknown(toy_card):
     values = toy_card.to_dict()
     for path in ("checks", "accuracy.std", "candidates.seed", "calibration.kind"):
         parent, name = at(values, path)
         del parent[name]
     card = Card.from_dict(values)
     assert (card.checks, card.accuracy.std, card.candidates.seed) == (Limits(), None, None)
-
-
-def test_without_a_calibration_the_temperature_is_one(toy_card):
     card = Card.from_dict({**toy_card.to_dict(), "calibration": None, "accuracy": None})
     assert card.temperature == 1.0
 
@@ -125,22 +120,12 @@ def test_a_file_that_is_no_card(tmp_path, text):
         Card.read(path)
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_and_a_renamed_card_are_refused(tmp_path, toy_folder):
     with pytest.raises(InputError, match=r"The model card “gone\.json” does not exist"):
         Card.read(tmp_path / "gone.json")
-
-
-def test_a_renamed_card_is_refused(toy_folder):
     path = (toy_folder / "toy-row-elimipl.json").rename(toy_folder / "other.json")
     with pytest.raises(InputError, match=r"“other\.json” describes the model “toy-row-elimipl”"):
         Card.read(path)
-
-
-def test_the_file_is_for_people(toy_folder):
-    text = (toy_folder / "toy-row-elimipl.json").read_text()
-    assert text.endswith("}\n")
-    assert json.loads(text)["pictures"] == TILES
-    assert len(text.splitlines()) > 50
 
 
 def test_the_usual_id():
@@ -179,3 +164,44 @@ def test_json_with_two_meanings_is_none(tmp_path, text):
     path.write_text(text)
     with pytest.raises(InputError, match=r"“broken\.json”"):
         Card.read(path)
+
+
+SOURCE = {
+    "n": 1200, "right": 0.9, "interval": [0.88, 0.92], "trusted": 0.6, "trusted_and_wrong": 0.012,
+    "calibration_error": 0.04, "sets_cover": 0.91, "set_size": 1.5, "kept_alone": {"most": -0.01, "least": -0.2},
+}  # fmt: skip
+
+
+@pytest.fixture
+def card(toy_card):
+    """A card with numbers of two sources and a rule that was tried on one left out."""
+    ones = (1.0,) * len(SIGNS)
+    rule = Acceptance(ones, ones, ones, 0.0, 0.9, 10, "left-out sources", {"far": Kept(500, 0.5, 0.2, 0.03)})
+    other = {**SOURCE, "n": 300, "trusted": 0.4, "kept_alone": {"most": -0.02, "least": -0.3}}
+    return replace(toy_card, acceptance=rule, measured={"near": SOURCE, "other": other, "note": "no source"})
+
+
+def test_sources_left_out_sources_and_quarters_are_said_with_their_n(card):
+    said = "\n".join(all_sentences(card))
+    assert "near, held back (n = 1,200): 90% right (88% to 92%), 60% trusted, 1.2% trusted and wrong" in said
+    assert "90 % sets hold the label in 91%, 1.5 labels on average" in said
+    assert "far, left out of all learning (n = 500): 50% right, 20% trusted, 3.0% trusted and wrong." in said
+    assert "right in at least 90 of 100 cases" in said
+    assert trust_summary(card) == (
+        "Held-back pictures: 40% to 60% trusted, 1% trusted and wrong; sources left out: 20% trusted, 3% trusted and "
+        "wrong."
+    )
+    said = kept_sentence(card)
+    assert "by -2 to -1 points" in said
+    assert "the quarter with least by -30 to -20 (held-back pictures of near, other; n = 1,500)" in said
+
+
+def test_a_card_without_numbers_says_so(toy_card):
+    bare = replace(toy_card, accuracy=None)
+    assert all_sentences(bare)[0] == "The accuracy of this model was not measured."
+    assert (trust_summary(bare), kept_sentence(bare), evenness_sentence(bare)) == ("", None, None)
+
+
+def test_even_attention_is_said():
+    card = Predictor.load("drawn7-row-elimipl").card
+    assert "nearly even" in evenness_sentence(replace(card, trust=replace(card.trust, evenness=0.999)))

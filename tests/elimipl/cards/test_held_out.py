@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from elimipl.cards.calibration import temper
-from elimipl.cards.held_out import HeldOut, measure
+from elimipl.cards.finish import HeldOut, measure
 from tests.elimipl.cards.test_conformal import answers
 
 

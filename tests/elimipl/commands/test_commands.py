@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import runpy
 import subprocess
 import sys
 import zipfile
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bag_generators.slide import list_slides
 from elimipl.commands import COMMANDS
 from elimipl.commands import models as models_command
 from elimipl.predictor import Predictor
@@ -25,12 +28,8 @@ def test_models(toy_folder, capsys):
     assert run("models", "--json", "--folder", toy_folder) == 0
     (entry,) = json.loads(capsys.readouterr().out)
     assert entry["id"] == "toy-row-elimipl"
-    assert (entry["method"], entry["generator"], entry["label_space"], entry["accuracy"]) == (
-        "elimipl",
-        "row",
-        "toy",
-        0.9,
-    )
+    said = [entry[name] for name in ("method", "generator", "label_space", "accuracy")]
+    assert said == ["elimipl", "row", "toy", 0.9]
     assert entry["calibration"]["n"] == 24
     assert (entry["conformal"], entry["reliability"], entry["trust"]) == (None, None, None)
 
@@ -106,13 +105,9 @@ FAILURES = {
     "no folder": (["bags", "gone", "--generator", "row", "--out", "x"], "no folder “gone”"),
     "no generator": (["bags", ".", "--generator", "brush", "--out", "x"], "invalid choice: 'brush'"),
     "no stain": (["bags", "{tiles}", "--generator", "row", "--stain", "ink", "--out", "x", "--quiet"], "ink"),
-    "no folder to write to": (["bags", "{tiles}", "--generator", "row", "--out", "new/x"], "there is no folder “new”"),
     "a folder to write to": (["bags", "{tiles}", "--generator", "row", "--out", "."], "that is a folder"),
-    "another ending": (["bags", "{tiles}", "--generator", "row", "--out", "x.npz"], "“x.safetensors” instead"),
-    "r and crowd for bags": (
-        ["bags", "{tiles}", "--generator", "row", "--out", "x", "--r", "1", "--crowd"],
-        "not allow",
-    ),
+    "two forms": (["bags", "b.png", "--unlabelled", "--generator", "row", "--json", "--out", "x"], "not allowed with"),
+    "unknown option": (["bags", "{tiles}", "--generator", "row", "--out", "x", "--colour", "red"], "Unrecognized arg"),
     "no workers": (["evaluate", "{data}", "--workers", "0", "--quiet"], "0 workers"),
     "no model": (["predict", "--model", "gone", "a.png"], "no model called “gone”"),
     "no model folder": (["models", "--folder", "gone"], "no folder of models “gone”"),
@@ -168,3 +163,27 @@ def test_as_a_program_whose_reader_goes_away(toy_folder):
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def test_the_folder_of_slides_reaches_the_app(tmp_path, monkeypatch):
+    (tmp_path / "one.svs").write_bytes(b"x")
+    monkeypatch.setenv("ELIMIPL_SLIDES", "")
+    monkeypatch.setattr(sys, "argv", ["elimipl"])
+    seen = []
+    monkeypatch.setattr(runpy, "run_module", lambda *args, **kwargs: seen.append(list_slides()))
+    assert run("app", "--slides", tmp_path) == 0
+    assert seen == [("one.svs",)]
+    assert os.environ["ELIMIPL_SLIDES"] == str(tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path, capsys):
+    assert run("app", "--slides", tmp_path / "gone") == 2
+    assert "There is no folder" in capsys.readouterr().err
+
+
+def test_only_fetch_loads_requests_and_none_loads_dask():
+    others = ", ".join(f"elimipl.commands.{name}" for name in COMMANDS if name != "fetch")
+    program = f"import sys, {others}; assert 'requests' not in sys.modules; import elimipl.commands.fetch"
+    program += "; assert 'requests' in sys.modules; assert not {'dask', 'distributed'} & sys.modules.keys()"
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr

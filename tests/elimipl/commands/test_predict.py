@@ -43,7 +43,7 @@ def test_predict_in_sentences(toy_folder, tiles, tmp_path, capsys):
     assert said[-1].startswith("  This is not an image")
 
 
-def test_predict_reads_the_whole_picture_and_says_the_scale(capsys):
+def test_predict_reads_the_whole_picture_at_a_scale_that_pixels_have(capsys):
     samples = {sample.id: sample for sample in list_samples()}
     section = samples["restained-section"]
     file, predictor = section.folder / section.file, Predictor.load("colon-deep-elimipl")
@@ -57,9 +57,6 @@ def test_predict_reads_the_whole_picture_and_says_the_scale(capsys):
     for line, image in zip(lines, (load(file), load(file).at_scale(0.25, "test")), strict=True):
         prediction = predictor.predict(generate("deep", image))
         assert list(line["probabilities"].values()) == prediction.probabilities.tolist()
-
-
-def test_predict_refuses_a_scale_that_no_pixel_has(capsys):
     sample = list_samples()[0]
     file = sample.folder / sample.file
     assert run("predict", "--model", "tissue7-row-elimipl", "--quiet", "--microns-per-pixel", "-1", file) == 2

@@ -41,12 +41,9 @@ def replay(toy_folder, tiles, tmp_path):
     return replayed
 
 
-def test_the_same_numbers_end_well(replay, result, capsys):
+def test_the_same_numbers_end_well_and_those_that_differ_are_named(replay, result, capsys):
     assert replay(result) == 0
     assert capsys.readouterr().out.startswith("The same result: pink, ")
-
-
-def test_the_numbers_that_differ_are_named(replay, result, capsys):
     result["prediction"]["probabilities"]["blue"] += 0.01
     result["prediction"]["attention"][3] += 1e-5
     assert replay(result) == 1

@@ -19,26 +19,13 @@ from elimipl.predictor import Predictor
 from elimipl.trust import measure_trust
 from tests.elimipl.commands.command_line import QUICK, run
 
+SINCE = ("cdl-dam-cc", "MIPLMA-batch", "ELIMIPL-unscaled", "CDL-MAM-CN-sigmoid")
+
 
 def test_train_writes_a_model_that_predicts(data, tiles, tmp_path, capsys):
     folder = tmp_path / "models"
-    arguments = [
-        "--out",
-        folder,
-        "--epochs",
-        "60",
-        "--hidden",
-        "32",
-        "--batch",
-        "4",
-        "--lr",
-        "0.05",
-        "--seed",
-        "5",
-        "--device",
-        "cpu",
-    ]
-    assert run("train", data, *arguments) == 0
+    options = ["--epochs", "60", "--hidden", "32", "--batch", "4", "--lr", "0.05", "--seed", "5", "--device", "cpu"]
+    assert run("train", data, "--out", folder, *options) == 0
     said = capsys.readouterr()
     assert "toy-row-elimipl" in said.out
     assert "60/60" in said.err
@@ -78,15 +65,6 @@ def test_train_knows_the_methods_since(method, data, tmp_path, capsys):
     predictor = Predictor.load(card.id, tmp_path)
     assert len(predictor.predict_dataset(dataset)) == len(dataset)
     assert measure_trust(predictor, dataset, 0).bags == len(dataset)
-
-
-@pytest.mark.parametrize("method", ["cdl-dam-cc", "MIPLMA-batch", "ELIMIPL-unscaled", "CDL-MAM-CN-sigmoid"])
-def test_evaluate_knows_the_methods_since(method, data, capsys):
-    quick = ["--epochs", "2", "--hidden", "8", "--splits", "1", "--workers", "1", "--json", "--quiet"]
-    assert run("evaluate", data, "--method", method, *quick) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["method"].casefold() == method.casefold()
-    assert run("evaluate", data, "--method", method, "--attention", *quick) == 0
 
 
 def test_train_draws_candidates_once_per_picture_and_knows_phantoms(tmp_path, capsys):
@@ -150,7 +128,7 @@ def test_evaluate_and_bags_share_the_sets_of_copies():
         assert (given.candidates.reshape(-1, 4, 7) == given.candidates[::4][:, None]).all()
 
 
-def test_evaluate_prints_the_table(data, capsys):
+def test_evaluate_prints_the_table_or_json(data, capsys):
     assert run("evaluate", data, "--splits", 3, "--workers", 1, "--r", 1, *QUICK) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["split", "accuracy", "disambiguated", "seconds"]
@@ -158,16 +136,24 @@ def test_evaluate_prints_the_table(data, capsys):
     mean, std = re.match(r"mean ± std \(ddof 0\): (\S+)±(\S+) in", lines[4]).groups()
     assert float(mean) == pytest.approx(np.mean(accuracies), abs=2e-3)
     assert float(std) == pytest.approx(np.std(accuracies), abs=2e-3)
+    assert run("evaluate", data, "--splits", 2, "--workers", 1, "--json", *QUICK) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert len(result["accuracies"]) == 2
+    assert result["mean"] == pytest.approx(np.mean(result["accuracies"]))
+    assert result["config"]["epochs"] == 4
 
 
-@pytest.mark.parametrize("name", ["PRODEN-Mean", "rc-mlp-maxmin", "MIPLGP", "ma+in", "ELIMIPL-entropy"])
+@pytest.mark.parametrize("name", ["PRODEN-Mean", "rc-mlp-maxmin", "MIPLGP", "ma+in", "ELIMIPL-entropy", *SINCE])
 def test_evaluate_knows_every_method(name, data, capsys):
-    quick = ("--splits", 1, "--workers", 1, "--epochs", 2, "--device", "cpu", "--quiet", "--json")
+    quick = ["--splits", 1, "--workers", 1, "--epochs", 2, "--device", "cpu", "--quiet", "--json"]
+    quick += ["--hidden", 8] if name in SINCE else []
     assert run("evaluate", data, "--method", name, *quick) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["method"].casefold() == name.casefold()
     assert content["config"]["epochs"] == 2
     assert len(content["accuracies"]) == 1
+    if name in SINCE:
+        assert run("evaluate", data, "--method", name, "--attention", *quick) == 0
 
 
 def test_bags_whose_candidates_miss_the_true_label_are_counted_and_named(toy_dataset, tmp_path, capsys):
@@ -178,14 +164,6 @@ def test_bags_whose_candidates_miss_the_true_label_are_counted_and_named(toy_dat
     said = capsys.readouterr().err
     assert f"The true label of 2 of {len(toy_dataset)} bags" in said
     assert "not among their candidates: bag 0, bag 3." in said
-
-
-def test_evaluate_as_json(data, capsys):
-    assert run("evaluate", data, "--splits", 2, "--workers", 1, "--json", *QUICK) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert len(result["accuracies"]) == 2
-    assert result["mean"] == pytest.approx(np.mean(result["accuracies"]))
-    assert result["config"]["epochs"] == 4
 
 
 def test_train_measures_on_another_data_set(data, toy_dataset, tmp_path, capsys):
@@ -200,3 +178,33 @@ def test_train_measures_on_another_data_set(data, toy_dataset, tmp_path, capsys)
     replace(toy_dataset, generator="sbn").save(tmp_path / "other.safetensors")
     assert run("train", data, "--test", tmp_path / "other.safetensors", *options) == 2
     assert "another generator or other classes" in capsys.readouterr().err
+
+
+@pytest.fixture
+def saved(judge_of_evidence, evidence, tmp_path):
+    """The model's folder and the file of eight bags."""
+    judge_of_evidence.save(tmp_path / "models")
+    evidence.subset(range(8)).save(tmp_path / "bags.safetensors")
+    return tmp_path / "models", tmp_path / "bags.safetensors"
+
+
+def test_a_model_that_exists(saved, judge_of_evidence, evidence, capsys):
+    folder, bags = saved
+    named = ("--model", judge_of_evidence.card.id, "--folder", folder)
+    assert run("evaluate", bags, "--attention", *named, "--json") == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    expected = measure_trust(judge_of_evidence.predictor, evidence.subset(range(8)))
+    assert found["methods"]["attention"]["auroc"] == pytest.approx(expected.methods["attention"].auroc)
+    assert found["bags"] == 8
+    assert run("evaluate", bags, "--attention", *named) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:3] == ["ranked", "by", "AUROC"]
+    assert len(lines) == 1 + 5 + 5 + 1
+    assert lines[-1].startswith("8 bags, 8 with instance truth; evenness")
+
+
+def test_fresh_models_on_splits(saved, capsys):
+    splits = ("--splits", 2, "--epochs", 2, "--hidden", 8, "--quiet", "--json")
+    assert run("evaluate", saved[1], "--attention", *splits) == 0
+    measured = json.loads(capsys.readouterr().out)
+    assert [(one["on"], one["bags"]) for one in measured] == [("the test bags of a split", 2)] * 2

@@ -133,12 +133,9 @@ def test_out_replaces_a_file_whole_or_not_at_all(folder, monkeypatch, capsys):
     assert [file.name for file in folder.iterdir() if "tmp" in file.name] == []
 
 
-def test_the_former_command_says_what_to_type(capsys):
+def test_labelled_bags_need_a_folder_and_a_file_and_the_former_command_says_what_to_type(capsys, folder):
     assert former.main() == 2
     assert "type “elimipl bags --unlabelled PATH" in capsys.readouterr().err
-
-
-def test_labelled_bags_need_one_folder_and_a_file(folder, capsys):
     for given in ([str(folder)], [str(folder), str(folder), "--out", str(folder / "bags.safetensors")]):
         assert commands.main(["bags", *given, "--generator", "row"]) == 2
         assert "or add --unlabelled." in capsys.readouterr().err
@@ -161,26 +158,6 @@ def test_wrong_usage_is_one_sentence_and_code_2(folder, arguments, words, capsys
     assert words in shown.err
     assert shown.err.count("\n") == 1
     assert shown.out == ""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ([], "he following arguments are required: FOLDER"),
-        (["b.png", "--generator", "rows"], "invalid choice: 'rows'"),
-        (["b.png", "--json", "--out", "bags.safetensors"], "not allowed with argument"),
-        (["b.png", "--workers", "many"], "invalid int value"),
-        (["b.png", "--colour", "red"], "nrecognized arguments"),
-    ],
-)
-def test_options_that_can_not_be_are_one_sentence(arguments, words, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    said = capsys.readouterr().err
-    assert words in said
-    assert "usage" not in said
-    assert said.count("\n") == 1
-    assert said.endswith("Run “python -m elimipl bags --help” to see what can be given.\n")
 
 
 def test_a_name_that_is_not_utf8_costs_nothing(folder, capsys):

@@ -60,7 +60,7 @@ def test_one_size_for_all():
     assert set(bag_sizes(10, Recipe(smallest=5, largest=5, average=5))) == {5}
 
 
-def test_a_bag_holds_its_class_and_otherwise_only_filling():
+def test_a_bag_holds_its_class_anywhere_among_filling_and_no_instance_twice():
     dataset = mixed()
     assert len(dataset) == 12
     truths = np.split(dataset.instance_truth, dataset.offsets[1:-1])
@@ -69,20 +69,14 @@ def test_a_bag_holds_its_class_and_otherwise_only_filling():
         np.testing.assert_array_equal(kinds[truths[i]], 10 + label)
         np.testing.assert_array_equal(kinds[~truths[i]], -1)
         assert truths[i].sum() == SMALL.positives(len(kinds)) == max(1, (len(kinds) + 2) // 4)
-
-
-def test_positives_are_not_always_in_front():
     first = [bool(truth[0]) for truth in np.split(*_truth_and_cuts(mixed(replace(SMALL, bags_per_class=20))))]
     assert 0 < sum(first) < len(first)
+    dataset = mixed()
+    assert len(np.unique(dataset.instances[:, 0])) == len(dataset.instances)
 
 
 def _truth_and_cuts(dataset):
     return dataset.instance_truth, dataset.offsets[1:-1]
-
-
-def test_no_instance_twice_while_there_are_enough():
-    dataset = mixed()
-    assert len(np.unique(dataset.instances[:, 0])) == len(dataset.instances)
 
 
 def test_scarce_instances_are_shared_fairly_and_never_twice_in_a_bag():
@@ -95,16 +89,13 @@ def test_scarce_instances_are_shared_fairly_and_never_twice_in_a_bag():
     assert filling.max() - filling.min() <= 2
 
 
-def test_the_seed_decides_bags_and_candidates():
+def test_the_seed_decides_and_the_settings_travel_with_the_data():
     one, same, other, more = mixed(), mixed(), mixed(seed=1), mixed(r=0)
     np.testing.assert_array_equal(one.instances, same.instances)
     np.testing.assert_array_equal(one.candidates, same.candidates)
     assert not np.array_equal(one.instances, other.instances)
     np.testing.assert_array_equal(one.instances, more.instances)  # r changes the labels only
     assert (more.candidates.sum(axis=1) == 1).all()
-
-
-def test_the_settings_travel_with_the_data():
     assert mixed(r=1, seed=7).params == {
         "bags_per_class": 4,
         "smallest": 3,
@@ -239,12 +230,9 @@ def test_the_default_recipes_are_the_papers(tmp_path):
         np.testing.assert_array_equal(positives, np.where(dataset.sizes <= 43, 3, 4))
 
 
-def test_a_folder_without_files_is_answered(tmp_path):
+def test_missing_and_unfitting_files_are_answered(tmp_path):
     with pytest.raises(InputError, match="There is no “train-images-idx3-ubyte”"):
         build_mnist(tmp_path)
-
-
-def test_images_and_labels_must_belong_together(tmp_path):
     images, classes = pictures()
     write_part(tmp_path, images, classes[:-1])
     with pytest.raises(InputError, match="300 images but 299 labels"):
@@ -279,7 +267,7 @@ def small_file(tmp_path):
     return tmp_path / "song.npz"
 
 
-def test_bags_as_in_table_1(small_file):
+def test_birdsong_is_as_in_table_1_and_one_sound_in_twelve_of_the_species(small_file):
     dataset = build_birdsong(small_file, r=3, seed=2)
     assert (len(dataset), dataset.n_classes) == (1300, 13)
     assert (dataset.sizes.min(), dataset.sizes.max()) == (25, 76)
@@ -289,18 +277,12 @@ def test_bags_as_in_table_1(small_file):
     species, labels = dataset.instances[:, 1], np.repeat(dataset.labels, dataset.sizes)
     np.testing.assert_array_equal(species[dataset.instance_truth], labels[dataset.instance_truth] + 1)
     assert (species[~dataset.instance_truth] == -1).all()
-
-
-def test_one_sound_in_twelve_is_of_the_species_halves_rounded_up(small_file):
     dataset = build_birdsong(small_file)
     positives = np.add.reduceat(dataset.instance_truth, dataset.offsets[:-1])
     np.testing.assert_array_equal(positives, (dataset.sizes + 6) // 12)
     shares = positives / dataset.sizes
     assert (shares.min(), shares.max()) == (2 / 29, 3 / 30)  # the authors' 6.9 % and 10.0 %
     assert shares.mean() == pytest.approx(0.083, abs=0.0005)
-
-
-def test_species_are_named_in_the_files_order():
     assert BIRDSONG.names[0] == "BRCR"
     assert BIRDSONG.descriptions[BIRDSONG.index("HETH")] == "Hermit thrush."
 

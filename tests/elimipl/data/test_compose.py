@@ -18,25 +18,19 @@ def tiles(bags: int = 40) -> BagDataset:
 RESERVED = np.arange(30, dtype=np.float32).reshape(15, 2)
 
 
-def test_truth_marks_exactly_what_came_from_the_tile() -> None:
+def test_composed_bags_keep_their_ranges_and_what_is_known_of_them() -> None:
     composed = compose(tiles(), RESERVED, Composition(plain=0))
     for i in range(len(composed)):
         truth = composed.instance_truth[composed.offsets[i] : composed.offsets[i + 1]]
         assert np.array_equal(truth, composed.bag(i)[:, 0] == 100 + i)
         assert 0 < truth.sum() <= 16
         assert set(composed.bag(i)[~truth][:, 0]) <= set(RESERVED[:, 0])
-
-
-def test_sizes_and_shares_keep_their_ranges_and_use_them() -> None:
     composed = compose(tiles(300), RESERVED, Composition(plain=0, smallest=20, largest=30, least=0.1, most=0.4))
     shares = np.add.reduceat(composed.instance_truth, composed.offsets[:-1]) / composed.sizes
     assert composed.sizes.min() == 20
     assert composed.sizes.max() == 30
     assert 0.05 <= shares.min() < 0.15
     assert 0.35 < shares.max() <= 0.45
-
-
-def test_what_is_known_of_a_bag_stays_with_it() -> None:
     plain = tiles()
     composed = compose(plain, RESERVED)
     assert np.array_equal(composed.labels, plain.labels)
@@ -44,22 +38,12 @@ def test_what_is_known_of_a_bag_stays_with_it() -> None:
     assert composed.names == plain.names
 
 
-def test_a_part_stays_plain() -> None:
+def test_a_part_stays_plain_and_the_seed_decides() -> None:
     composed = compose(tiles(400), RESERVED, Composition(plain=0.5))
     untouched = [
         composed.instance_truth[a:b].all() for a, b in zip(composed.offsets, composed.offsets[1:], strict=False)
     ]
     assert 0.4 < np.mean(untouched) < 0.6
-
-
-def test_bags_of_the_reserved_class_carry_it_everywhere() -> None:
-    composed = compose(tiles(), RESERVED, Composition(plain=0), reserved_class=1)
-    for i in range(len(composed)):
-        truth = composed.instance_truth[composed.offsets[i] : composed.offsets[i + 1]]
-        assert truth.all() == (composed.labels[i] == 1)
-
-
-def test_the_seed_decides() -> None:
     once, again, other = (compose(tiles(), RESERVED, seed=seed).instances for seed in (1, 1, 2))
     assert np.array_equal(once, again)
     assert once.shape != other.shape or not np.array_equal(once, other)

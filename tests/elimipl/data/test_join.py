@@ -44,20 +44,19 @@ def test_a_label_becomes_all_that_it_may_mean(sets):
     assert joined.instances[:, 0].tolist() == np.repeat([0, 1, 2, 1, 0, 1, 2], 2).tolist()
 
 
-def test_own_candidates_and_unknown_labels_are_translated_too():
+def test_own_candidates_unknown_labels_sources_groups_and_credits_are_kept(sets):
     own = bags(GROSS, [-1, 0]).with_candidates([[True, True, False], [True, False, True]])
     joined = join({"gross": own}, MEANS, COLON)
     assert [set(np.flatnonzero(row)) for row in joined.candidates] == [{0, 1, 2}, {0, 4}]
     assert joined.labels.tolist() == [-1, 0]
-
-
-def test_source_group_and_credit_are_kept(sets):
     joined = join(sets, MEANS, COLON)
     assert joined.sources == ("gross",) * 4 + ("fine",) * 3
     assert joined.groups.tolist() == [0, 0, 1, 1, 2, 3, 3]
     assert joined.source == "gross: A hospital; fine: Another"
     assert joined.licence == "gross: CC BY 4.0; fine: CC0"
     assert joined.subset([6, 0]).sources == ("fine", "gross")
+    space = join(sets, MEANS).label_space
+    assert space.names == ("normal", "high_grade", "low_grade", "carcinoma")  # a set has no order: alphabetical
 
 
 @pytest.mark.parametrize("name", ["joined.safetensors", "joined.shards"])
@@ -69,11 +68,6 @@ def test_a_joined_set_is_saved_and_loaded(sets, tmp_path, name):
     assert loaded.label_space == COLON
     assert loaded.groups.tolist() == joined.groups.tolist()
     assert (loaded.candidates == joined.candidates).all()
-
-
-def test_the_classes_default_to_those_that_are_named(sets):
-    space = join(sets, MEANS).label_space
-    assert space.names == ("normal", "high_grade", "low_grade", "carcinoma")  # a set has no order: alphabetical
 
 
 def test_a_joined_set_beside_one_that_is_not(sets):
@@ -96,16 +90,13 @@ def test_unmapped_and_unknown_labels_are_refused_by_name(sets, changed, sentence
         join(sets, {**MEANS, **changed}, COLON)
 
 
-def test_a_source_without_mapping_and_nothing_at_all_are_refused(sets):
+def test_what_need_not_be_mapped_and_what_must(sets):
+    healthy = {"gross": sets["gross"].subset([0])}
+    assert join(healthy, {"gross": {"healthy": "normal"}}, COLON).labels.tolist() == [0]
     with pytest.raises(InputError, match="says nothing about “fine”"):
         join(sets, {"gross": MEANS["gross"]}, COLON)
     with pytest.raises(InputError, match="no data set to join"):
         join({}, MEANS, COLON)
-
-
-def test_a_label_that_no_bag_has_need_not_be_mapped(sets):
-    healthy = {"gross": sets["gross"].subset([0])}
-    assert join(healthy, {"gross": {"healthy": "normal"}}, COLON).labels.tolist() == [0]
 
 
 def test_folds_part_no_group_and_share_out_every_source():

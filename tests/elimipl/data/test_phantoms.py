@@ -11,12 +11,20 @@ from bag_generators import GENERATORS, InputError, TissueImage, generate
 from bag_generators.tissue.phantom import instance_truth
 from bag_generators.tissue.quality import Quality, kept_scale
 from elimipl.data import shipped
-from elimipl.data.phantoms import SEEDS_APART, build_phantoms, phantom_quality, redraw
-from elimipl.data.shipped import BAGS_FOLDER, bag_sets, load_bag_set, picture_qualities
+from elimipl.data.shipped import (
+    BAGS_FOLDER,
+    SEEDS_APART,
+    bag_sets,
+    build_phantoms,
+    load_bag_set,
+    phantom_quality,
+    picture_qualities,
+    redraw,
+)
 from elimipl.labels import TISSUE7
 
 
-def test_phantom_bags_know_their_instances():
+def test_phantom_bags_know_their_instances_and_other_numbers_are_refused():
     seen = []
     bags = build_phantoms("row", per_class=1, r=2, seed=3, progress=lambda done, total: seen.append((done, total)))
     assert bags.labels.tolist() == list(range(7))
@@ -32,17 +40,14 @@ def test_phantom_bags_know_their_instances():
         np.testing.assert_array_equal(truth, instance_truth(bag, phantom.truth))
         assert truth.any()
     assert seen[-1] == (7, 7)
+    with pytest.raises(InputError, match="can't be drawn"):
+        build_phantoms("row", per_class=0)
 
 
 @pytest.mark.parametrize("name", ["TUM", "TUM phantom", "XYZ phantom 3", "TUM phantom -1", "../TUM phantom x"])
 def test_only_names_of_phantoms_are_redrawn(name):
     with pytest.raises(InputError, match="not the name of a phantom"):
         redraw(name)
-
-
-def test_a_number_that_can_not_be_drawn_is_refused():
-    with pytest.raises(InputError, match="can't be drawn"):
-        build_phantoms("row", per_class=0)
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
@@ -73,9 +78,16 @@ def test_shipped_sets_are_what_they_say_they_are(name):
             assert (bags.candidates[bags.groups == group] == bags.candidates[bags.groups == group][0]).all()
 
 
-def test_all_generators_ship_phantoms_and_tissue_in_a_few_megabytes():
+def test_all_generators_ship_phantoms_and_tissue_whose_pictures_were_measured():
     assert set(bag_sets()) == {f"{kind}-{name}" for kind in ("phantoms", "tissue7") for name in GENERATORS}
     assert sum(path.stat().st_size for path in BAGS_FOLDER.iterdir()) < 9 * 2**20
+    for name in bag_sets():
+        bags = load_bag_set(name)
+        originals = bags.subset(np.unique(bags.groups, return_index=True)[1])
+        measured = picture_qualities(originals)
+        assert len(measured) == len(originals)
+        expected = set(Quality.__dataclass_fields__) - (set() if kept_scale(bags.generator) else {"field"})
+        assert all(set(one) == expected for one in measured), name
 
 
 def test_only_shipped_sets_are_loaded_and_a_damaged_list_is_named(tmp_path):
@@ -84,16 +96,6 @@ def test_only_shipped_sets_are_loaded_and_a_damaged_list_is_named(tmp_path):
     (tmp_path / "bags.json").write_text(json.dumps([1]))
     with pytest.raises(InputError, match=r"bags\.json"):
         bag_sets(tmp_path)
-
-
-def test_every_source_picture_of_the_shipped_sets_was_measured():
-    for name in bag_sets():
-        bags = load_bag_set(name)
-        originals = bags.subset(np.unique(bags.groups, return_index=True)[1])
-        measured = picture_qualities(originals)
-        assert len(measured) == len(originals)
-        expected = set(Quality.__dataclass_fields__) - (set() if kept_scale(bags.generator) else {"field"})
-        assert all(set(one) == expected for one in measured), name
 
 
 def test_kept_measures_are_those_of_the_pictures():

@@ -7,7 +7,7 @@ import pytest
 
 from bag_generators import InputError, shards
 from elimipl.data import tile_shards
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.data.tile_shards import shards_from_tiles
 from elimipl.data.tiles import bags_from_tiles
 from elimipl.dataset import BagDataset

@@ -12,7 +12,7 @@ from elimipl.cards.calibration import calibrate
 from elimipl.cards.card import Accuracy
 from elimipl.cards.finish import Finished, Measured, finish
 from elimipl.config import Config
-from elimipl.data.candidates import Candidates
+from elimipl.data.crowd import Candidates
 from elimipl.dataset import BagDataset
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor

@@ -1,5 +1,6 @@
 """The command that maps a slide: `python -m elimipl map`."""
 
+import io
 import json
 import os
 import signal
@@ -7,13 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from bag_generators.slide import open_slide
 from elimipl.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
 from scripts.phantom_slide import PhantomSlide
 from tests.elimipl.commands.command_line import is_one_sentence_or_two, run
+from tests.elimipl.slides.aperio import LABEL_COLOUR, SECRETS, write_aperio
 from tests.elimipl.slides.kinds import KINDS, LAYOUT
 from tests.elimipl.slides.test_mapping import same
 
@@ -85,15 +89,12 @@ def test_a_slide_that_can_not_be_mapped_leaves_nothing(microns, given, said, arg
     assert not list((tmp_path / "map").glob("*")) or not (tmp_path / "map" / "map.json").exists()
 
 
-def test_a_slide_that_does_not_say_its_scale_is_mapped_and_the_scale_is_said(arguments, tmp_path, capsys):
+def test_the_scale_is_taken_from_a_person_or_estimated_and_said(arguments, tmp_path, capsys):
     PhantomSlide(LAYOUT[:2], 353).write(tmp_path / "slide.tif")
     assert run("map", tmp_path / "slide.tif", *arguments, "--quiet") == 0
     about = SlideMap.read(tmp_path / "map").about
     assert (about.microns_per_pixel, about.scale_origin) == (0.5, "assumed")
     assert "Scale by its nuclei: " in capsys.readouterr().err
-
-
-def test_a_scale_that_a_person_knows_is_taken(arguments, tmp_path, capsys):
     PhantomSlide(LAYOUT[:2], 353).write(tmp_path / "slide.tif")
     assert run("map", tmp_path / "slide.tif", *arguments, "--microns-per-pixel", "0.5", "--quiet") == 0
     assert SlideMap.read(tmp_path / "map").about.microns_per_pixel == 0.5
@@ -104,3 +105,37 @@ def test_glass_alone_is_no_tissue(arguments, tmp_path, capsys):
     assert run("map", tmp_path / "glass.tif", *arguments, "--quiet") == 2
     assert "No tissue was found" in capsys.readouterr().err
     assert not (tmp_path / "map").exists()
+
+
+@pytest.fixture
+def aperio(tmp_path, kinds_slide) -> Path:
+    path = tmp_path / "case.svs"
+    write_aperio(path, kinds_slide.overview(1.0))
+    return path
+
+
+def test_the_slide_itself_holds_what_must_not_leave_it(aperio):
+    """Else the other test would show nothing."""
+    import openslide
+
+    slide = openslide.OpenSlide(aperio)
+    assert slide.properties["openslide.vendor"] == "aperio"
+    assert all(any(secret in text for text in slide.properties.values()) for secret in SECRETS)
+    assert {"label", "macro"} <= set(slide.associated_images)
+    assert slide.associated_images["label"].getpixel((5, 5))[:3] == LABEL_COLOUR
+
+
+def test_nothing_of_it_is_shown_logged_or_written(aperio, kinds_models, tmp_path, capfd):
+    out = tmp_path / "map"
+    chosen = ("--model", "kinds-row-elimipl", "--folder", kinds_models, "--workers", "1")
+    assert run("map", aperio, *chosen, "--out", out) == 0
+    slide = open_slide(aperio)
+    said = [*capfd.readouterr(), repr(slide), str(slide.notes)]
+    written = [path.read_bytes() for path in out.iterdir()]
+    assert len(written) == 6
+    for secret in SECRETS:
+        assert not any(secret in text for text in said)
+        assert not any(secret.encode() in content for content in written)
+    pictures = [np.asarray(Image.open(io.BytesIO((out / "map.png").read_bytes()))), slide.thumbnail(400)]
+    for picture in pictures:
+        assert not (picture == np.array(LABEL_COLOUR, np.uint8)).all(axis=2).any()

@@ -25,12 +25,9 @@ def same(one: SlideMap, other: SlideMap) -> bool:
     return all(map(np.array_equal, parts(one), parts(other)))
 
 
-def test_every_tile_has_its_class(kinds_map):
+def test_every_tile_has_its_class_and_areas_are_those_of_the_truth(kinds_map):
     assert np.array_equal(kinds_map.classes, truth())
     assert kinds_map.left_out == {"background": int((truth() < 0).sum()), "pen": 0, "fold": 0, "blur": 0}
-
-
-def test_areas_are_those_of_the_truth(kinds_map):
     widths, heights = [CELL] * 7 + [100], [CELL] * 5 + [60]
     pixels = np.outer(heights, widths)
     for index, name in enumerate(KINDS):

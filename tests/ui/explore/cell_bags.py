@@ -9,7 +9,7 @@ import torch
 from bag_generators import Bag, TissueImage
 from bag_generators.generators.deep import FEATURE_NAMES, deep
 from elimipl.acceptance import KnownBags
-from elimipl.cards.acceptance import SIGNS, Acceptance
+from elimipl.cards.card import SIGNS, Acceptance
 from elimipl.cards.limits import Limits
 from elimipl.config import Config
 from elimipl.labels import COLON

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from elimipl.cards.trust import MethodTrust, Trust
+from elimipl.cards.card import MethodTrust, Trust
 from elimipl.labels import LESION5, TISSUE7, LabelSpace
 from elimipl.predictor import Predictor
 from ui.explore import texts
