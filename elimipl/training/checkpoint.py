@@ -60,7 +60,7 @@ class Checkpoint:
     def save(self, tensors: Mapping[str, Tensor], history: Sequence[EpochReport]) -> None:
         """Write the state after the last epoch of `history`; a crash leaves the old file or the new one."""
         epochs = [asdict(replace(report, snapshot=None)) for report in history]
-        arrays = {name: np.ascontiguousarray(value.cpu().numpy()) for name, value in tensors.items()}
+        arrays = {name: value.contiguous().cpu().numpy() for name, value in tensors.items()}
         described = {"config": self._config, "data": self._data, "history": epochs}
         write_tensors(self.path, arrays, _METADATA_KEY, described, "The checkpoint")
 
