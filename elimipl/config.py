@@ -200,23 +200,11 @@ _DEFAULT = {
 _PRESETS: dict[str, dict[str, Any]] = {"paper": {}, "published": _PUBLISHED, "default": _DEFAULT}
 _NO_CLI: dict[str, Any] = {"sparsity": "none", "mu": 0.0, "gamma": 0.0}
 _METHOD_SETTINGS: dict[str, dict[str, Any]] = {
-    "demipl": {
-        "method": "demipl",
-        "pooling": "sigmoid_normalised",
-        "hidden": 500,
-        "attention_entropy": 0.001,
-        **_NO_CLI,
-    },
+    "demipl": {"pooling": "sigmoid_normalised", "hidden": 500, "attention_entropy": 0.001, **_NO_CLI},
     "elimipl-unscaled": {"pooling": "softmax"},
     "dam-cli": {"pooling": "sigmoid_normalised"},
     "miplma": {"pooling": "softmax_standardised", "loss": "margin", **_NO_CLI},
-    "miplma-batch": {
-        "pooling": "softmax_standardised",
-        "loss": "margin-batch",
-        "batch": 32,
-        "lr": 0.2,
-        **_NO_CLI,
-    },
+    "miplma-batch": {"pooling": "softmax_standardised", "loss": "margin-batch", "batch": 32, "lr": 0.2, **_NO_CLI},
     **{
         name: {"pooling": _ATTENTIONS[name[4:7]], "loss": f"cdl-{name[8:]}", "head": "softmax", **_NO_CLI}
         for name in _CDL

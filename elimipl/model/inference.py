@@ -58,8 +58,8 @@ def infer_packed(network: Network, bags: Bags, *, embeddings: bool = False) -> P
             if embeddings:
                 known = out.embeddings is not None
                 z.append(out.embeddings if known else network.embeddings(batch.x, batch.bag_of, batch.bags))
-    joined = [torch.cat(parts).double().cpu().numpy() if parts else None for parts in (probabilities, attention, z)]
-    return Predictions(*joined)
+    found = [torch.cat(parts).double().cpu().numpy() for parts in (probabilities, attention, z) if parts]
+    return Predictions(*found)
 
 
 def share_correct(scores: np.ndarray, labels: np.ndarray) -> float | None:

@@ -60,7 +60,7 @@ class Checkpoint:
     def save(self, tensors: Mapping[str, Tensor], history: Sequence[EpochReport]) -> None:
         """Write the state after the last epoch of `history`; a crash leaves the old file or the new one."""
         epochs = [asdict(replace(report, snapshot=None)) for report in history]
-        arrays = {name: value.cpu().numpy() for name, value in tensors.items()}
+        arrays = {name: value.contiguous().cpu().numpy() for name, value in tensors.items()}
         described = {"config": self._config, "data": self._data, "history": epochs}
         write_tensors(self.path, arrays, _METADATA_KEY, described, "The checkpoint")
 
@@ -74,21 +74,18 @@ class Checkpoint:
             raise InputError(
                 f"“{self.path}” is not a readable checkpoint of this program.", "Start without resuming."
             ) from None
-        self._check_same_run(described.config, described.data)
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}, history
-
-    def _check_same_run(self, config: Mapping[str, Any], data: str) -> None:
         for name, value in self._config.items():
-            if config.get(name) != value:
+            if described.config.get(name) != value:
                 raise InputError(
-                    f"The checkpoint “{self.path}” belongs to {name}={config.get(name)!r}, not {value!r}.",
+                    f"The checkpoint “{self.path}” belongs to {name}={described.config.get(name)!r}, not {value!r}.",
                     "Resume with the same settings, or start without resuming.",
                 )
-        if data != self._data:
+        if described.data != self._data:
             raise InputError(
                 f"The checkpoint “{self.path}” belongs to a training run on other bags.",
                 "Resume with the same bags, or start without resuming.",
             )
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}, history
 
 
 def _fingerprint(dataset: BagDataset) -> str:

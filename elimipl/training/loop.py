@@ -121,7 +121,7 @@ def fit(
         by_hand = known and extractor is None and not plain
         way = FastSteps if by_hand else PlainSteps
         steps: Steps = way(network, config, loss, None if team.alone else team.add_up)
-        run = _Run(dataset, config, held_out, network, steps, team)
+        run = _Run(dataset, held_out, network, steps, team)
         if not team.alone:
             run.steps, run.bags = SharedSteps(steps, config, loss), SharedBags(run.bags, team.part)
         keeper = None if checkpoint is None or not team.leads else Checkpoint(Path(checkpoint), config, dataset)
@@ -139,7 +139,11 @@ def fit(
             stopped = team.any_asks(should_stop)
             ends = stopped or report.epoch == config.epochs
             if keeper is not None and (ends or time.monotonic() - saved >= CHECKPOINT_SECONDS):
-                unsaved = _save(keeper, run)
+                unsaved = None
+                try:
+                    keeper.save(run.tensors(), run.history)
+                except InputError as error:  # a full disk is no reason to throw away what was learned
+                    unsaved = error
                 saved = time.monotonic()
     weights = run.weights.double().cpu().numpy()
     return Fitted(run.network, config, run.scaler, weights, tuple(run.history), unsaved)
@@ -157,28 +161,13 @@ def _as_learned_from(dataset: BagDataset, config: Config) -> BagDataset:
     return dataset.with_candidates(np.eye(dataset.n_classes, dtype=bool)[dataset.labels])
 
 
-def _save(keeper: Checkpoint, run: _Run) -> InputError | None:
-    """Save a checkpoint, or say why it could not be: a full disk is no reason to throw away what was learned."""
-    copies = {name: value.clone(memory_format=torch.contiguous_format) for name, value in run.tensors().items()}
-    try:
-        keeper.save(copies, run.history)
-    except InputError as error:
-        return error
-    return None
-
-
 class _Run:
     """One training run on one device."""
 
     def __init__(
-        self,
-        dataset: BagDataset,
-        config: Config,
-        held_out: BagDataset | None,
-        network: Network,
-        steps: Steps,
-        team: Team,
+        self, dataset: BagDataset, held_out: BagDataset | None, network: Network, steps: Steps, team: Team
     ) -> None:
+        config = network.config
         self.config, self.network, self.team = config, network, team
         self.steps: Any = steps
         self.device = device = network.embed.weight.device
@@ -207,7 +196,7 @@ class _Run:
     def restore(self, tensors: dict[str, Tensor], history: list[EpochReport]) -> None:
         """Continue from the state of an earlier run."""
         here = self.tensors()
-        if _shapes(here) != _shapes(tensors):
+        if {name: one.shape for name, one in here.items()} != {name: one.shape for name, one in tensors.items()}:
             raise InputError(
                 "The checkpoint belongs to another network.",
                 "Resume with the same extractor and in the same way, or start without resuming.",
@@ -221,7 +210,7 @@ class _Run:
         """Every bag once, in an order and with a dropout that depend on (seed, epoch) alone."""
         began = time.perf_counter()
         self.network.at_epoch(epoch)
-        seed = _epoch_seed(self.config.seed, epoch)
+        seed = int(np.random.SeedSequence([self.config.seed, epoch]).generate_state(1)[0])
         generator = torch.Generator(self.device).manual_seed(seed)
         order = torch.randperm(len(self.labels), generator=generator, device=self.device)
         candidates, weights = self.candidates[order], self.weights[order]
@@ -269,11 +258,3 @@ class _Run:
             right, known = int((found == labels).sum()), int((labels >= 0).sum())
         counts = self.team.sum_(torch.tensor([right, known], device=self.device)).tolist()
         return counts[0] / counts[1] if counts[1] else None
-
-
-def _shapes(tensors: dict[str, Tensor]) -> dict[str, torch.Size]:
-    return {name: value.shape for name, value in tensors.items()}
-
-
-def _epoch_seed(seed: int, epoch: int) -> int:
-    return int(np.random.SeedSequence([seed, epoch]).generate_state(1)[0])

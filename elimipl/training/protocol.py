@@ -112,19 +112,16 @@ class _Learner:
     extractor: nn.Module | None = None
 
     @property
-    def loss(self) -> Loss | None:
-        """The registered loss that the settings name."""
-        return LOSSES.get(self.config.loss) if isinstance(self.config, Config) else None
-
-    @property
-    def attention(self) -> Attention | None:
-        """The registered attention that the settings name."""
-        return ATTENTIONS.get(self.config.attention) if isinstance(self.config, Config) else None
+    def registered(self) -> tuple[Loss | None, Attention | None]:
+        """The registered loss and attention that the settings name."""
+        if not isinstance(self.config, Config):
+            return None, None
+        return LOSSES.get(self.config.loss), ATTENTIONS.get(self.config.attention)
 
     @property
     def stays_here(self) -> bool:
         """Whether other processes could not do it."""
-        functions = [one for one in (self.fit, self.loss, self.attention) if one is not None]
+        functions = [one for one in (self.fit, *self.registered) if one is not None]
         return self.extractor is not None or any(importable_name(one) is None for one in functions)
 
     def run(self, dataset: BagDataset, split: Split, index: int) -> SplitResult:
@@ -152,7 +149,7 @@ def _results(
         return
     with _shared_file(dataset) as place:
         labelled = dataset.offsets, dataset.candidates, dataset.labels, dataset.label_space
-        shared = place, labelled, learn, (learn.loss, learn.attention), splits
+        shared = place, labelled, learn, learn.registered, splits
         for _, result in in_processes(_run_shared_split, range(len(splits)), count, shared=shared, in_order=False):
             yield result
 

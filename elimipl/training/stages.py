@@ -27,20 +27,19 @@ def stages(
     network = build_network(config, dataset.dim, dataset.n_classes)
     weights = initial_weights(torch.from_numpy(dataset.candidates.copy())).numpy()
     yield 0, Fitted(network, config, fit_scaler(dataset.instances, config.scaling), weights, ())
+    heard: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
         for epoch in epochs:
-            yield epoch, _fit_until(epoch, dataset, config, held_out, Path(folder) / "run.safetensors")
-
-
-def _fit_until(epoch: int, dataset: BagDataset, config: Config, held_out: BagDataset | None, path: Path) -> Fitted:
-    heard: list[int] = []
-    return fit(
-        dataset,
-        config,
-        held_out=held_out,
-        on_epoch=lambda report: heard.append(report.epoch),
-        should_stop=lambda: heard[-1] >= epoch,
-        checkpoint=path,
-        resume=True,
-        device="cpu",
-    )
+            yield (
+                epoch,
+                fit(
+                    dataset,
+                    config,
+                    held_out=held_out,
+                    on_epoch=lambda report: heard.append(report.epoch),
+                    should_stop=lambda last=epoch: heard[-1] >= last,  # type: ignore[misc]
+                    checkpoint=Path(folder) / "run.safetensors",
+                    resume=True,
+                    device="cpu",
+                ),
+            )

@@ -82,17 +82,8 @@ class FlatSGD:
     The parameters of the network become views of `parameters`, so both always hold the same numbers.
     """
 
-    def __init__(
-        self,
-        network: nn.Module,
-        momentum: float,
-        nesterov: bool,
-        weight_decay: float,
-        clip: float = 0.0,
-        add_up: AddUp | None = None,
-    ) -> None:
-        self._add_up = add_up
-        self.momentum, self.nesterov, self.weight_decay, self.clip = momentum, nesterov, weight_decay, clip
+    def __init__(self, network: nn.Module, config: Config, add_up: AddUp | None) -> None:
+        self._config, self._add_up = config, add_up
         self._views = list(network.parameters())
         self.parameters = torch.cat([view.detach().flatten() for view in self._views])
         self.velocity = torch.zeros_like(self.parameters)
@@ -106,11 +97,12 @@ class FlatSGD:
         gradient = torch.cat([part.reshape(-1) for part in gradients])
         if self._add_up is not None:
             self._add_up([gradient])
-        if self.clip > 0:
-            gradient.mul_((self.clip / gradient.norm()).clamp_(max=1))
-        gradient.add_(self.parameters, alpha=self.weight_decay)
-        self.velocity.mul_(self.momentum).add_(gradient)
-        direction = gradient.add_(self.velocity, alpha=self.momentum) if self.nesterov else self.velocity
+        config = self._config
+        if config.clip > 0:
+            gradient.mul_((config.clip / gradient.norm()).clamp_(max=1))
+        gradient.add_(self.parameters, alpha=config.weight_decay)
+        self.velocity.mul_(config.momentum).add_(gradient)
+        direction = gradient.add_(self.velocity, alpha=config.momentum) if config.nesterov else self.velocity
         self.parameters.sub_(direction, alpha=lr)
 
 
@@ -123,7 +115,7 @@ class FastSteps(Steps):
 
     def __init__(self, network: Network, config: Config, loss: Loss | None = None, add_up: AddUp | None = None) -> None:
         super().__init__(network, config, loss, add_up)
-        self._optimizer = FlatSGD(network, config.momentum, config.nesterov, config.weight_decay, config.clip, add_up)
+        self._optimizer = FlatSGD(network, config, add_up)
 
     def outputs(self, batch: Batch, generator: Draws) -> BagOutputs:
         """The fused forward pass."""

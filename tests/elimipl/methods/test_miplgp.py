@@ -83,16 +83,13 @@ def dense_loss(prior, x, targets, variances):
     return total / targets.numel()
 
 
-def test_a_fresh_prior_starts_where_it_should():
+def test_a_prior_starts_where_it_should_and_its_covariance_is_the_scaled_matern_kernel():
     prior = Prior(3, 1.7)
     assert prior.lengthscale.item() == pytest.approx(1.7)
     assert prior.variance.item() == pytest.approx(math.log(2))
     assert prior.noise.item() == pytest.approx(math.log(2) + 1e-4)
     assert prior.means.tolist() == [0, 0, 0]
     assert Prior(2, 80.0).lengthscale.item() == pytest.approx(80.0)
-
-
-def test_covariance_is_the_scaled_matern_kernel():
     prior, x, _, _, _ = regression(40)  # from 26 points on, distances come from a matrix product
     np.testing.assert_allclose(prior.covariance(x, x).detach(), gram(x, x, prior), atol=1e-9)
     np.testing.assert_allclose(prior.covariance(x[:3], x).detach(), gram(x[:3], x, prior), atol=1e-9)
@@ -189,9 +186,6 @@ def test_notes_tell_which_regression_was_used_and_why():
     assert "rest on 10 inducing points" in sparse.notes[0]
     assert "more than 20" in sparse.notes[0]
     assert sparse.notes[1] == f"The kernel was fitted on 30 of {len(bags.instances)} instances in 2 epochs."
-
-
-def test_inducing_points_learn_the_separable_bags_too():
     test = separable_bags(100, seed=7)
     config = METHOD.config(exact_up_to=0, inducing=24, epochs=20, kernel_instances=60)
     assert METHOD.fit(separable_bags(), config, device="cpu").predict(test).accuracy(test.labels) >= 0.95

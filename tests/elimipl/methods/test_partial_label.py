@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from elimipl.methods import METHODS
-from elimipl.methods.bag_features import BagScaler
+from elimipl.methods.bag_features import FEATURES, BagScaler
 from elimipl.methods.partial_label import LwsConfig, ProdenConfig, backbone
 from tests.elimipl.methods import literal
 from tests.elimipl.methods.separable_bags import mixed_candidates, separable_bags
@@ -91,13 +91,19 @@ def test_a_whole_training_equals_its_literal_loops(name):
     assert (np.abs(np.array(theta) - start.numpy()) > 1e-3).any()
 
 
-def test_lws_halves_its_learning_rate():
-    config = LwsConfig.of(lr=0.4, halve_every=3)
-    assert [config.learning_rate(epoch) for epoch in (1, 3, 4, 6, 7)] == [0.4, 0.4, 0.2, 0.2, 0.1]
-
-
-def test_the_hidden_width_is_a_setting():
-    fitted = METHODS["RC-MLP-Mean"].fit(
-        separable_bags(8), METHODS["RC-MLP-Mean"].config(hidden=5, epochs=1), device="cpu"
-    )
+def test_the_hidden_width_is_a_setting_and_lws_halves_its_learning_rate():
+    config = METHODS["LWS-MLP-Mean"].config(hidden=5, epochs=7, lr=0.4, halve_every=3)
+    fitted = METHODS["LWS-MLP-Mean"].fit(separable_bags(8), config, device="cpu")
     assert sum(one.numel() for one in fitted.backbone.parameters()) == 7 * 5 + 6 * 4
+    assert [report.lr for report in fitted.history] == [0.4, 0.4, 0.4, 0.2, 0.2, 0.2, 0.1]
+
+
+def test_bag_features_equal_loops_over_the_bags_with_the_statistics_of_the_training_bags():
+    train, test = separable_bags(40), separable_bags(8, seed=2)
+    each = [np.asarray(train.bag(i), np.float64) for i in range(len(train))]
+    np.testing.assert_allclose(FEATURES["mean"](train), [bag.mean(0) for bag in each], atol=1e-6)
+    raw = np.array([np.concatenate([bag.max(0), bag.min(0)]) for bag in each])
+    np.testing.assert_array_equal(FEATURES["maxmin"](train), raw)
+    scaler, features = BagScaler.learn(train, "maxmin")
+    np.testing.assert_allclose(features, (raw - raw.mean(0)) / raw.std(0))
+    np.testing.assert_allclose(scaler.transform(test), (FEATURES["maxmin"](test) - raw.mean(0)) / raw.std(0))

@@ -16,12 +16,10 @@ from elimipl.methods.pl_aggd import (
     KernelRidge,
     graph,
     local_gram,
-    mean_distance,
     nearest,
     project_on_simplex,
     reconstruction_weights,
     spread,
-    squared_distances,
     unit_rows,
 )
 from tests.elimipl.methods.separable_bags import mixed_candidates
@@ -163,13 +161,6 @@ def test_a_whole_training_equals_the_literal_one():
     np.testing.assert_allclose(fitted.coefficients, A, atol=1e-5)
     expected = [literal_projection(row, np.ones(4, bool)) for row in K @ A + b]
     np.testing.assert_allclose(fitted.predict(bags).probabilities, expected, atol=1e-5)
-
-
-def test_the_width_of_the_kernel_is_the_mean_distance():
-    points = torch.randn(20, 3, dtype=torch.float64)
-    expected = np.mean([float((points[i] - points[j]).norm()) for i in range(20) for j in range(20) if i != j])
-    assert mean_distance(squared_distances(points, points)) == pytest.approx(expected, rel=1e-6)
-    assert mean_distance(torch.zeros(1, 1)) == 1
 
 
 def test_too_many_bags_for_the_memory_get_a_sentence(monkeypatch):

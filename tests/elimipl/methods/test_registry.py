@@ -84,10 +84,6 @@ def test_a_setting_that_belongs_to_the_name_can_t_be_another():
     assert METHODS["RC-Mean"].config(features="mean").features == "mean"
     with pytest.raises(InputError, match="features can't be 'maxmin' here"):
         METHODS["RC-Mean"].config(features="maxmin")
-    with pytest.raises(InputError, match="backbone can't be 'linear' here"):
-        METHODS["LWS-MLP-Mean"].config(backbone="linear")
-    with pytest.raises(InputError, match=r"dtype can't be 'half'\. Choose one of float32, float64"):
-        METHODS["LWS-MLP-Mean"].config(dtype="half")
 
 
 def test_network_methods_are_the_trainer_of_the_app():
@@ -109,7 +105,6 @@ def test_learns_separable_bags_with_one_false_positive(name):
     predictions = learn(name, separable_bags()).predict(test)
     assert predictions.probabilities.shape == (200, 4)
     assert predictions.probabilities.dtype == np.float64
-    np.testing.assert_allclose(predictions.probabilities.sum(1), 1, atol=1e-9)
     assert (predictions.probabilities >= 0).all()
     # CDL-CC spares a bag as soon as any candidate leads, right or wrong: here it settles with a class mistaken.
     assert predictions.accuracy(test.labels) >= (0.7 if name.startswith("CDL") and "-CC" in name else 0.95)
@@ -154,12 +149,9 @@ def test_bags_of_another_width_and_a_device_that_is_not_there_are_refused(name):
         METHODS[name].fit(separable_bags(8), quick(name), device="abacus")
 
 
-def test_a_learning_rate_that_breaks_training_gets_a_sentence():
+def test_a_learning_rate_that_breaks_training_and_several_processes_are_refused(monkeypatch):
     with pytest.raises(InputError, match="broke down in epoch"):
         learn("PRODEN-Mean", separable_bags(16), lr=1e3, weight_decay=1e3)
-
-
-def test_several_processes_are_refused_in_a_sentence(monkeypatch):
     monkeypatch.setattr(learner.Team, "alone", False)
     with pytest.raises(InputError, match="Several processes can only train a network together"):
         learn("RC-Mean", separable_bags(8))

@@ -34,20 +34,11 @@ def test_every_bag_comes_once_whole_and_in_the_order_asked_for(sizes, size, seed
     assert seen == order.tolist()
 
 
-def test_batches_are_nearly_equal():
-    counts = [batch.members.stop - batch.members.start for batch in packed([1] * 65).batches(64)]
-    assert counts == [32, 33]
-
-
-def test_batches_are_views_of_one_array():
-    bags = packed([2, 3, 1])
-    for batch in bags.batches(2):
-        assert batch.x.untyped_storage().data_ptr() == bags.x.untyped_storage().data_ptr()
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_packing_converts(dtype):
-    assert PackedBags.pack(np.ones((2, 3)), np.array([2]), dtype, CPU).x.dtype == dtype
+def test_batches_are_nearly_equal_views_of_one_array():
+    bags = packed([1] * 65)
+    batches = list(bags.batches(64))
+    assert [batch.bags for batch in batches] == [32, 33]
+    assert {batch.x.untyped_storage().data_ptr() for batch in batches} == {bags.x.untyped_storage().data_ptr()}
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -61,12 +52,7 @@ def test_a_data_loader_reads_the_data_set(workers):
     assert torch.cat([batch.labels for batch in batches]).tolist() == data.labels.tolist()
     assert tuple(name for batch in batches for name in batch.names) == data.names
     assert np.bincount(batches[1].bag_of.numpy()).tolist() == data.sizes[4:8].tolist()
-
-
-def test_a_shuffled_loader_keeps_bags_whole():
-    data = toy_bags(m=12)
-    order = torch.Generator().manual_seed(3)
-    for batch in DataLoader(data, batch_size=5, shuffle=True, generator=order, collate_fn=collate_bags):
+    for batch in DataLoader(data, batch_size=4, shuffle=True, collate_fn=collate_bags):
         for i, name in enumerate(batch.names):
             there = data.names.index(name)
             assert np.array_equal(batch.x[batch.bag_of == i].numpy(), data.bag(there))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bag_generators.errors import InputError
 from elimipl.config import Config
 from elimipl.model.embedding import embed_and_read, keep_bits
-from elimipl.model.network import Network, PictureExtractor, build_network
+from elimipl.model.network import Network, PictureExtractor, build_network, with_context
 from tests.elimipl import literal
 
 K, D = 4, 5
@@ -43,7 +43,7 @@ SWITCHES = list(
 
 
 @pytest.mark.parametrize(("gate", "score", "head", "pooling"), SWITCHES)
-def test_equals_the_literal_loops(gate, score, head, pooling):
+def test_equals_the_literal_loops_and_gradients_are_right(gate, score, head, pooling):
     network = small_network(gate=gate, score=score, head=head, pooling=pooling)
     P = {name: value.tolist() for name, value in network.named_parameters()}
     bags, x, bag_of = ragged([3, 1, 6, 2])
@@ -58,32 +58,21 @@ def test_equals_the_literal_loops(gate, score, head, pooling):
         np.testing.assert_allclose(out.energies[i].softmax(0).detach(), literal.probabilities(logits, head), atol=1e-6)
         start += len(bag)
 
-
-@pytest.mark.parametrize(("gate", "score", "head", "pooling"), SWITCHES)
-def test_gradients_are_right(gate, score, head, pooling):
-    network = small_network(gate=gate, score=score, head=head, pooling=pooling)
-    _, x, bag_of = ragged([3, 1, 2])
-    names = [name for name, _ in network.named_parameters()]
-
     def energies(x, *values):
-        outputs = torch.func.functional_call(network, dict(zip(names, values, strict=True)), (x, bag_of, 3))
+        outputs = torch.func.functional_call(network, dict(zip(P, values, strict=True)), (x, bag_of, 4))
         return outputs.energies, outputs.attention
 
     values = [value.detach().clone().requires_grad_() for value in network.parameters()]
     assert torch.autograd.gradcheck(energies, (x.requires_grad_(), *values), fast_mode=True)
 
 
-def test_paper_network_has_the_paper_s_parameters():
-    network = Network(Config.preset("paper", hidden=512, gate_width=64), dim=6, n_classes=7)
-    shapes = {name: tuple(value.shape) for name, value in network.named_parameters()}
+def test_the_paper_s_network_has_two_gates_and_the_published_one_shares_one_as_wide_as_the_classes():
+    paper, published = (Network(Config.preset(name), dim=6, n_classes=7) for name in ("paper", "published"))
+    shapes = {name: tuple(value.shape) for name, value in paper.named_parameters()}
     assert shapes["gate_t.weight"] == shapes["gate_s.weight"] == (64, 512)
     assert shapes["score.weight"] == (1, 64)
     assert "score.bias" not in shapes
-
-
-def test_published_network_shares_one_gate_as_wide_as_the_classes():
-    network = Network(Config.preset("published"), dim=6, n_classes=7)
-    shapes = {name: tuple(value.shape) for name, value in network.named_parameters()}
+    shapes = {name: tuple(value.shape) for name, value in published.named_parameters()}
     assert shapes["gate_t.weight"] == (7, 512)
     assert "gate_s.weight" not in shapes
     assert (shapes["score.0.weight"], shapes["score.2.weight"]) == ((128, 7), (1, 128))
@@ -102,32 +91,27 @@ def test_published_head_never_exceeds_its_ceiling():
 
 
 ragged_sizes = st.lists(st.integers(1, 7), min_size=1, max_size=6)
+any_pooling = st.sampled_from(["softmax_scaled", "sigmoid_normalised"])
 
 
 @settings(max_examples=30, deadline=None)
-@given(sizes=ragged_sizes, seed=st.integers(0, 1000), pooling=st.sampled_from(["softmax_scaled", "sigmoid_normalised"]))
-def test_permuting_instances_permutes_attention_and_nothing_else(sizes, seed, pooling):
-    network = small_network(seed=seed, pooling=pooling)
+@given(
+    sizes=ragged_sizes,
+    seed=st.integers(0, 1000),
+    pooling=any_pooling,
+    extractor=st.sampled_from(["identity", "context"]),
+)
+def test_the_company_of_a_bag_and_the_order_of_its_instances_change_nothing(sizes, seed, pooling, extractor):
+    network = small_network(seed=seed, pooling=pooling, extractor=extractor)
     bags, x, bag_of = ragged(sizes, seed)
     rng = np.random.default_rng(seed)
-    orders = [torch.tensor(rng.permutation(n)) for n in sizes]
-    shuffled = torch.cat([bag[order] for bag, order in zip(bags, orders, strict=True)])
-    before, after = network(x, bag_of, len(sizes)), network(shuffled, bag_of, len(sizes))
-    torch.testing.assert_close(after.logits, before.logits, atol=1e-12, rtol=1e-9)
-    starts = np.cumsum([0, *sizes[:-1]])
-    moved = torch.cat([order + int(start) for order, start in zip(orders, starts, strict=True)])
-    torch.testing.assert_close(after.attention, before.attention[moved], atol=1e-12, rtol=1e-9)
-
-
-@settings(max_examples=30, deadline=None)
-@given(sizes=ragged_sizes, seed=st.integers(0, 1000), head=st.sampled_from(["softmax", "softmax_of_sigmoid"]))
-def test_batching_never_changes_a_result(sizes, seed, head):
-    network = small_network(seed=seed, head=head)
-    bags, x, bag_of = ragged(sizes, seed)
-    together = network(x, bag_of, len(sizes))
-    alone = [network(bag, torch.zeros(len(bag), dtype=torch.long), 1) for bag in bags]
-    torch.testing.assert_close(together.energies, torch.cat([out.energies for out in alone]), atol=1e-12, rtol=1e-9)
-    torch.testing.assert_close(together.attention, torch.cat([out.attention for out in alone]), atol=1e-12, rtol=1e-9)
+    together, start = network(x, bag_of, len(sizes)), 0
+    for i, bag in enumerate(bags):
+        order = torch.tensor(rng.permutation(len(bag)))
+        alone = network(bag[order], torch.zeros(len(bag), dtype=torch.long), 1)
+        torch.testing.assert_close(alone.energies[0], together.energies[i], atol=1e-12, rtol=1e-9)
+        torch.testing.assert_close(alone.attention, together.attention[order + start], atol=1e-12, rtol=1e-9)
+        start += len(bag)
 
 
 @settings(max_examples=30, deadline=None)
@@ -135,7 +119,7 @@ def test_batching_never_changes_a_result(sizes, seed, head):
     sizes=ragged_sizes,
     scale=st.sampled_from([0.0, 1.0, 1e6]),
     dtype=st.sampled_from(["float32", "float64"]),
-    pooling=st.sampled_from(["softmax_scaled", "sigmoid_normalised"]),
+    pooling=any_pooling,
 )
 def test_attention_sums_to_one_and_nothing_is_nan_for_extreme_features(sizes, scale, dtype, pooling):
     network = small_network(pooling=pooling).to(getattr(torch, dtype))
@@ -156,19 +140,14 @@ def test_instances_no_gate_opens_for_still_share_the_attention():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("kept", [128, 192, 77, 1, 255])
-def test_dropout_keeps_the_share_it_should(kept, dtype):
-    bits = keep_bits(200_001, kept, dtype, torch.Generator().manual_seed(1))
-    assert len(bits) == 200_001
-    assert set(bits.unique().tolist()) == {0, -1}
-    share = -bits.double().mean().item()
-    assert share == pytest.approx(kept / 256, abs=5 * np.sqrt(0.25 / 200_000))
-
-
-def test_dropout_bits_are_independent_of_their_neighbours():
-    bits = -keep_bits(200_000, 128, torch.float32, torch.Generator().manual_seed(2)).double()
-    for lag in (1, 2, 31, 32, 64):
-        assert abs(np.corrcoef(bits[:-lag], bits[lag:])[0, 1]) < 0.02
+def test_dropout_keeps_the_share_it_should_whatever_is_kept_nearby(dtype):
+    for kept in (128, 192, 77, 1, 255):
+        bits = keep_bits(200_001, kept, dtype, torch.Generator().manual_seed(1))
+        assert len(bits) == 200_001
+        assert set(bits.unique().tolist()) == {0, -1}
+        assert -bits.double().mean().item() == pytest.approx(kept / 256, abs=5 * np.sqrt(0.25 / 200_000))
+        for lag in (1, 2, 31, 32, 64):
+            assert abs(np.corrcoef(bits[:-lag], bits[lag:])[0, 1]) < 0.02
 
 
 def test_dropout_scales_what_it_keeps_and_differentiates_through_it():
@@ -217,9 +196,20 @@ def test_picture_extractor_is_the_authors_network():
     network = Network(Config(extractor="cnn", hidden=8), dim=784, n_classes=5)
     assert network.embed.in_features == 800
     assert network(torch.randn(3, 784), torch.tensor([0, 0, 1]), 2).logits.shape == (2, 5)
+    for dim in (6, 225 - 1, 15 * 15):
+        with pytest.raises(InputError, match="square pictures from 16×16 pixels"):
+            Network(Config(extractor="cnn"), dim=dim, n_classes=3)
 
 
-@pytest.mark.parametrize("dim", [6, 225 - 1, 15 * 15])
-def test_picture_extractor_refuses_what_is_no_picture(dim):
-    with pytest.raises(InputError, match="square pictures from 16×16 pixels"):
-        Network(Config(extractor="cnn"), dim=dim, n_classes=3)
+def test_context_is_mean_and_deviation_of_the_own_bag():
+    bags, x, bag_of = ragged([3, 1, 2])
+    x.requires_grad_()
+    out = with_context(x, bag_of, 3)
+    for j, row in enumerate(out):
+        bag = bags[bag_of[j]]
+        expected = torch.cat([x[j], bag.mean(0), (bag.var(0, correction=0) + 1e-6).sqrt()])
+        torch.testing.assert_close(row, expected)
+    assert torch.autograd.gradcheck(lambda values: with_context(values, bag_of, 3), x)
+    same = torch.ones(6, 4, dtype=torch.float64, requires_grad=True)
+    with_context(same, bag_of, 3).sum().backward()
+    assert torch.isfinite(same.grad).all()

@@ -31,15 +31,12 @@ def test_probabilities_weights_and_attention_are_distributions(recorded):
     assert recorded.candidates[np.arange(len(recorded.labels)), recorded.labels].all()
 
 
-def test_weights_start_level_and_stay_so_only_without_momentum(recorded):
+def test_weights_start_level_and_stay_so_only_without_momentum_and_every_loss_falls(recorded):
     level = recorded.candidates / recorded.candidates.sum(axis=1, keepdims=True)
     for number, method in enumerate(recorded.about.methods):
         np.testing.assert_allclose(recorded.weights[number, 0].astype(float), level, atol=1e-3)
         moved = np.abs(recorded.weights[number, -1].astype(float) - level).max() > 0.1
         assert moved != method.startswith("CE")
-
-
-def test_curves_are_finite_and_every_loss_falls(recorded):
     assert np.isfinite(recorded.losses).all()
     assert (recorded.losses[:, -1, -1] < recorded.losses[:, 0, -1]).all()
     assert ((recorded.accuracies >= 0) & (recorded.accuracies <= 1)).all()
@@ -72,6 +69,7 @@ def test_a_recording_is_of_the_bags_it_names(recorded):
     assert np.bincount(watched.labels).tolist() == [PER_CLASS] * watched.n_classes
     known = recorded.truth_of(0)
     assert (known is None) == (watched.instance_truth is None)
+    np.testing.assert_array_equal(recorded.all_probabilities[:, plan.watched], recorded.probabilities[:, -1])
 
 
 def test_a_recording_can_be_made_again():
@@ -82,11 +80,6 @@ def test_a_recording_can_be_made_again():
     number = recorded.method("ELIMIPL")
     np.testing.assert_allclose(outputs.probabilities, recorded.probabilities[number, 3], atol=2e-3)
     np.testing.assert_allclose(outputs.attention, recorded.attention[number, 3], atol=2e-3)
-
-
-def test_the_last_epoch_of_the_watched_bags_is_that_of_all_bags(recorded):
-    plan = plan_of(recorded.about.id, "ELIMIPL")
-    np.testing.assert_array_equal(recorded.all_probabilities[:, plan.watched], recorded.probabilities[:, -1])
 
 
 def test_all_recordings_together_are_small():
