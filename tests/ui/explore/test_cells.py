@@ -57,6 +57,9 @@ def test_a_drawn_shape_removes_the_cells_that_lie_in_it(tile):
     assert removed_after(tile, (), drawn(0, 0, 28, 14)) == {0, 1}
     assert removed_after(tile, {5}, drawn(0, 0, 18, 18)) == {0, 5}  # less than half of the others
     assert removed_after(tile, {5}, drawn(300, 300, 320, 320)) is None
+    mask = np.random.default_rng(0).random((224, 224)) < 0.4
+    expected = [mask[tile.bag.regions.mask(cell)].mean() for cell in range(256)]
+    np.testing.assert_allclose(shares_inside(tile.bag, mask), expected)
 
 
 def test_listed_blocks_keep_what_was_drawn_of_them(tile):
@@ -140,12 +143,6 @@ def test_removed_cells_are_veiled_on_the_page_and_in_the_file(tile):
     (_, plain), (_, gone) = (painted_panels(tile, ViewState(hidden=True, removed=one))[0] for one in ((), removed))
     assert (plain[:14] != gone[:14]).mean() > 0.9
     np.testing.assert_array_equal(plain[20:], gone[20:])
-
-
-def test_shares_of_cells_are_counted_at_once_and_exactly(tile):
-    mask = np.random.default_rng(0).random((224, 224)) < 0.4
-    expected = [mask[tile.bag.regions.mask(cell)].mean() for cell in range(256)]
-    np.testing.assert_allclose(shares_inside(tile.bag, mask), expected)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from PIL import Image
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
 from ui.explore.maps import share_layer
-from ui.explore.tiles import MapTile, overview_figure, tile_positions
+from ui.explore.tiles import MapTile, overview_figure
 from ui.figures.tissue import add_click_targets, add_outlines, display_copy, picture_figure
 from ui.frame.palette import LIGHT
 
@@ -66,12 +66,11 @@ def test_overview_frames_the_field_and_colours_the_tiles():
     from elimipl.labels import TISSUE7
 
     image = TissueImage.from_array(np.tile(TILE.pixels, (2, 3, 1)))
-    corners = tile_positions(image.width, image.height, 224)
-    assert len(corners) == 6
+    corners = [(x, y) for y in (0, 224) for x in (0, 224, 448)]
     tiles = [MapTile(x, y, number % 2, 0.5) for number, (x, y) in enumerate(corners)]
     figure = overview_figure(image, (10, 20), 224, LIGHT, tiles, TISSUE7)
     frame = figure.layout.shapes[-1]
     assert (frame.x0, frame.y0, frame.x1, frame.y1) == (10, 20, 234, 244)
     assert [trace.name for trace in figure.data if trace.fill == "toself"] == ["DEB (3)", "LYM (3)"]
-    clicked = [tuple(data[:2]) for trace in figure.data if trace.name == "tiles" for data in trace.customdata]
-    assert sorted(clicked) == sorted(corners)
+    clicked = [point for one in figure.data if one.name == "tiles" for point in zip(one.x, one.y, strict=True)]
+    assert sorted(clicked) == sorted((x + 112, y + 112) for x, y in corners)
