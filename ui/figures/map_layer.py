@@ -79,7 +79,7 @@ def is_seen_on_tissue(colour: str) -> bool:
 
 def rgba(colour: str, alpha: float) -> str:
     """A hex code as a colour of CSS with an opacity from 0 to 1."""
-    red, green, blue = ImageColor.getrgb(colour)
+    red, green, blue = ImageColor.getrgb(colour)[:3]
     return f"rgba({red},{green},{blue},{alpha:.3g})"
 
 
