@@ -8,8 +8,7 @@ from ui.results.page import (
     INTRO,
     NO_RESULTS,
     choose,
-    load_claims,
-    load_records,
+    load_results,
     show_accuracies,
     show_claims,
     show_costs,
@@ -20,12 +19,12 @@ from ui.results.page import (
 start_page("Results")
 st.markdown(INTRO)
 try:
-    records = load_records()
-    if records is None:
+    results = load_results()
+    if results is None:
         st.warning(NO_RESULTS, icon=":material/warning:")
     else:
         with st.sidebar:
-            choice = choose(records)
+            choice = choose(results[0])
         if choice.methods:
             show_accuracies(choice)
             show_curves(choice)
@@ -33,6 +32,6 @@ try:
             show_table(choice)
         else:
             st.info("Choose at least one method.", icon=":material/info:")
-        show_claims(load_claims())
+        show_claims(results[1])
 except InputError as error:
     show_error(error)

@@ -9,12 +9,9 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from bag_generators import Bag, shards
 from bag_generators.errors import InputError, printable
@@ -25,7 +22,7 @@ from elimipl.answer import answer
 from elimipl.commands import arguments
 from elimipl.data.matlab import load_bags
 from elimipl.dataset import BagDataset
-from elimipl.predictor import Instances, Prediction, Predictor
+from elimipl.predictor import FeatureBag, Instances, Prediction, Predictor
 
 _BAG_FILES = (".safetensors", shards.SUFFIX, ".mat")
 
@@ -48,13 +45,6 @@ class _Predicted(NamedTuple):
     """Of a bag that is one of several in its file."""
     scale: ScaleDecision | None = None
     """The scale its picture was read at."""
-
-
-@dataclass(frozen=True)
-class _FiledBag:
-    features: np.ndarray
-    generator: str
-    params: Mapping[str, Any]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -101,7 +91,7 @@ def _of_bag_files(
         yield (
             file,
             [
-                _Predicted(_FiledBag(bags.bag(i), bags.generator, bags.params), prediction, name=bags.names[i])
+                _Predicted(FeatureBag(bags.bag(i), bags.generator, bags.params), prediction, name=bags.names[i])
                 for i, prediction in enumerate(predictions)
             ],
         )

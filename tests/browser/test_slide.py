@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import requests
+from PIL import ImageColor
 from playwright.sync_api import Page, expect
 
 from bag_generators.slide import open_slide
@@ -16,7 +17,7 @@ from bag_generators.tissue.phantom import draw
 from elimipl.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
 from scripts.running_app import running_app
-from ui.figures.map_layer import channels, class_colours
+from ui.figures.map_layer import class_colours
 
 pytestmark = pytest.mark.browser
 SLOW = 120_000  # ms; a busy machine draws slowly
@@ -107,7 +108,7 @@ def check_slide_pixels(seen: SeenSlide) -> None:
 
 def check_overlay(seen: SeenSlide, expected: SlideMap) -> None:
     """On both sides of every edge of a tile in view, two pixels beside it, is the colour of the right class."""
-    colours = [channels(colour) for colour in class_colours(expected.label_space)]
+    colours = [ImageColor.getrgb(colour) for colour in class_colours(expected.label_space)]
     box = seen.page.locator("canvas.pane").first.bounding_box()
     checked = 0
     for row in range(ROWS):

@@ -44,6 +44,15 @@ def test_trusted_when_every_check_passed_and_one_label_is_possible(asked):
         == "Of its answers on kept-back tiles that were this sure (30 to 100 %), 90 % were right (n = 10)."
     )
     assert found.sentences()[0].endswith("every check passed. Possible at 90 % coverage: pink.")
+    values = found.to_dict()
+    assert list(values) == [
+        *("label", "probability", "label_set", "trusted", "declined", "in_scope", "trained_on"),
+        *("checks", "not_checked", "reliability", "scale"),
+    ]
+    assert (values["label_set"], values["trusted"]) == (["pink"], True)
+    highest = asked(sets(1.0, 1.0, 1.0))  # the answer is in its own set however high the thresholds
+    assert (highest.label, highest.label_set, highest.no_answer) == ("pink", ("pink",), False)
+    assert highest.checks[-1].reason == "At 90 % coverage pink is the only possible label."
 
 
 @pytest.mark.parametrize(
@@ -59,12 +68,6 @@ def test_anything_but_the_single_label_is_not_trusted(asked, thresholds, possibl
     assert (found.label_set, found.trusted, found.no_answer) == (possible, False, no_answer)
     assert said in found.warnings[0]
     assert said in found.to_dict()["checks"][-1]["reason"]
-
-
-def test_the_answer_is_in_its_own_set_however_high_the_thresholds(asked):
-    found = asked(sets(1.0, 1.0, 1.0))
-    assert (found.label, found.label_set, found.no_answer) == ("pink", ("pink",), False)
-    assert found.checks[-1].reason == "At 90 % coverage pink is the only possible label."
 
 
 def test_people_read_titles_and_programs_names(asked):
@@ -84,16 +87,6 @@ def test_a_failed_check_a_check_not_made_and_sets_not_calibrated_are_not_trusted
     old = asked(None)
     assert (old.label_set, old.trusted, old.not_checked) == (None, False, ("label_set",))
     assert "Not checked" in old.warnings[0]
-
-
-def test_the_values_are_plain_and_whole(asked):
-    values = asked(sets(1.0, 0.1, 1.0)).to_dict()
-    assert list(values) == [
-        *("label", "probability", "label_set", "trusted", "declined", "in_scope", "trained_on"),
-        *("checks", "not_checked", "reliability", "scale"),
-    ]
-    assert values["label_set"] == ["pink"]
-    assert values["trusted"] is True
 
 
 def test_the_scope_is_judged_by_the_card(toy_predictor, toy_bag):

@@ -1,6 +1,7 @@
 """Contributions of instances: literal references, axioms and the cases at the edge."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -38,6 +39,9 @@ def test_leave_one_out_is_a_loop_over_bags_without_one_instance(predictor, toy_b
     np.testing.assert_allclose(found, expected, atol=1e-12)
     assert np.abs(found).max() > 1e-4
     np.testing.assert_allclose(found.sum(axis=1), 0, atol=1e-12)
+    only = bag_of(toy_bag.features[:1], toy_bag)  # without it the bag says nothing
+    expected = predictor.predict(only).probabilities - 1 / 3
+    np.testing.assert_allclose(leave_one_out(predictor, only), expected[None], atol=1e-12)
 
 
 def test_a_block_is_left_out_as_a_whole(predictor, toy_bag):
@@ -84,12 +88,6 @@ def test_a_quarter_kept_alone_is_a_bag_of_its_own(predictor, toy_bag):
     assert one == pytest.approx(predictor.predict_features(toy_bag.features[2:3]).probabilities[prediction.index])
 
 
-@pytest.mark.parametrize(("scores", "share"), [(np.ones(8), 0.0), (np.ones(8), 1.5), (np.ones(7), 0.25)])
-def test_a_share_that_can_not_be_kept(toy_predictor, toy_bag, scores, share):
-    with pytest.raises(InputError, match="can't be kept of 8 instances"):
-        kept_alone(toy_predictor, toy_bag, scores, share)
-
-
 def test_contributions_add_up_to_the_logits(predictor, toy_bag):
     """Each is the attention times what the classifier says of the embedding (eq. 4)."""
     network = predictor.network
@@ -110,12 +108,6 @@ def test_contributions_add_up_to_the_logits(predictor, toy_bag):
 def test_single_is_a_loop_over_bags_of_one_instance(predictor, toy_bag):
     expected = [predictor.predict_features(row[None]).probabilities for row in toy_bag.features]
     np.testing.assert_allclose(single(predictor, toy_bag), expected, atol=1e-12)
-
-
-def test_without_its_only_instance_a_bag_says_nothing(toy_predictor, toy_bag):
-    single = bag_of(toy_bag.features[:1], toy_bag)
-    expected = toy_predictor.predict(single).probabilities - 1 / 3
-    np.testing.assert_allclose(leave_one_out(toy_predictor, single), expected[None], atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 8])
@@ -149,11 +141,12 @@ def test_integrated_gradients_are_a_sum_of_slopes_along_the_path(toy_predictor, 
     np.testing.assert_allclose(integrated_gradients(toy_predictor, bag, steps=steps), expected, atol=1e-5)
 
 
-def test_an_average_instance_contributes_nothing(toy_predictor, toy_bag):
+def test_an_average_instance_contributes_nothing_and_no_gradients_stay_behind(toy_predictor, toy_bag):
     features = toy_bag.features.astype(np.float64)
     features[2] = toy_predictor.scaler.shift
     found = integrated_gradients(toy_predictor, bag_of(features, toy_bag))
     np.testing.assert_allclose(found[2], 0, atol=1e-5)
+    assert all(parameter.grad is None for parameter in toy_predictor.network.parameters())
 
 
 @pytest.mark.parametrize("measure", [leave_one_out, integrated_gradients])
@@ -161,22 +154,8 @@ def test_contributions_follow_their_instances(measure, toy_predictor, toy_bag):
     order = np.random.default_rng(0).permutation(len(toy_bag))
     shuffled = bag_of(toy_bag.features[order], toy_bag)
     np.testing.assert_allclose(measure(toy_predictor, shuffled), measure(toy_predictor, toy_bag)[order], atol=1e-10)
-
-
-def test_explaining_leaves_no_gradients_behind(toy_predictor, toy_bag):
-    integrated_gradients(toy_predictor, toy_bag)
-    assert all(parameter.grad is None for parameter in toy_predictor.network.parameters())
-
-
-@pytest.mark.parametrize("measure", [leave_one_out, integrated_gradients])
-def test_a_bag_of_another_generator_is_refused(measure, toy_predictor, toy_bag):
     with pytest.raises(InputError, match="“sbn”"):
         measure(toy_predictor, replace(toy_bag, generator="sbn"))
-
-
-def test_a_path_needs_a_step(toy_predictor, toy_bag):
-    with pytest.raises(InputError, match="0 steps"):
-        integrated_gradients(toy_predictor, toy_bag, steps=0)
 
 
 def test_what_if_equals_a_fresh_bag(toy_predictor, toy_bag):
@@ -189,11 +168,20 @@ def test_what_if_equals_a_fresh_bag(toy_predictor, toy_bag):
 
 
 @pytest.mark.parametrize(
-    ("removed", "said"), [(range(8), "Nothing would be left"), ([8], "no instance 8"), ([-1], "no instance -1")]
+    ("ask", "said"),
+    [
+        (partial(without_instances, removed=range(8)), "Nothing would be left"),
+        (partial(without_instances, removed=[8]), "no instance 8"),
+        (partial(without_instances, removed=[-1]), "no instance -1"),
+        (partial(kept_alone, scores=np.ones(8), share=0.0), "can't be kept of 8 instances"),
+        (partial(kept_alone, scores=np.ones(8), share=1.5), "can't be kept of 8 instances"),
+        (partial(kept_alone, scores=np.ones(7)), "can't be kept of 8 instances"),
+        (partial(integrated_gradients, steps=0), "0 steps"),
+    ],
 )
-def test_what_can_not_be_removed(toy_predictor, toy_bag, removed, said):
+def test_what_can_not_be_done_to_a_bag(toy_predictor, toy_bag, ask, said):
     with pytest.raises(InputError, match=said):
-        without_instances(toy_predictor, toy_bag, removed)
+        ask(toy_predictor, toy_bag)
 
 
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=2, max_size=12))
@@ -206,11 +194,8 @@ def test_rank_agreement_is_spearmans(pairs):
         assert found == pytest.approx(spearmanr(a, b).statistic, abs=1e-12)
 
 
-@pytest.mark.parametrize(("a", "b"), [([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([1, 2], [np.nan, 1])])
-def test_no_agreement_where_there_is_none(a, b):
-    assert rank_agreement(a, b) is None
-
-
-def test_scores_of_different_instances_are_not_compared():
+def test_no_agreement_where_there_is_none():
+    for a, b in (([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([1, 2], [np.nan, 1])):
+        assert rank_agreement(a, b) is None
     with pytest.raises(InputError, match="can't be compared"):
         rank_agreement([1, 2], [1, 2, 3])

@@ -44,13 +44,6 @@ def refusal(folder, model_id=ID):
     return str(caught.value)
 
 
-def test_the_saved_model_is_the_fitted_one(toy_folder, toy_fitted, toy_dataset, toy_bag):
-    predictions = Predictor.load(ID, toy_folder).predict_dataset(toy_dataset)
-    fitted = toy_fitted.predict(toy_dataset)
-    np.testing.assert_allclose([p.raw for p in predictions], fitted.probabilities, atol=1e-5)
-    np.testing.assert_allclose(np.concatenate([p.attention for p in predictions]), fitted.attention, atol=1e-5)
-
-
 @pytest.mark.parametrize("preset", ["paper", "published", "default"])
 @pytest.mark.parametrize("method", ["elimipl", "demipl"])
 def test_every_kind_of_model_survives_its_file(preset, method, toy_dataset, toy_card, toy_bag, tmp_path):
@@ -95,30 +88,22 @@ def test_threads_share_one_model(toy_predictor, toy_dataset):
     assert np.array_equal(expected, found)
 
 
-def test_a_predictor_does_not_learn(toy_predictor, toy_fitted):
-    assert not toy_predictor.network.training
-    assert not any(parameter.requires_grad for parameter in toy_predictor.network.parameters())
+def test_a_predictor_does_not_learn_and_loading_leaves_the_random_numbers_alone(toy_folder, toy_fitted):
+    before = torch.get_rng_state()
+    network = Predictor.load(ID, toy_folder).network
+    assert torch.equal(before, torch.get_rng_state())
+    assert not network.training
+    assert not any(parameter.requires_grad for parameter in network.parameters())
     assert all(parameter.requires_grad for parameter in toy_fitted.network.parameters())
     assert next(toy_fitted.network.parameters()).dtype == torch.float32
 
 
-def test_loading_leaves_the_random_numbers_alone(toy_folder):
-    before = torch.get_rng_state()
-    Predictor.load(ID, toy_folder)
-    assert torch.equal(before, torch.get_rng_state())
-
-
-def test_a_bag_of_another_generator_is_refused(toy_predictor, draw_toy_picture):
+def test_bags_made_in_another_way_or_of_other_classes_are_refused(toy_predictor, toy_dataset, draw_toy_picture):
+    picture = draw_toy_picture("blue", 1)
     with pytest.raises(InputError, match=r"reads bags of the generator “row”, this one is of “sbn”"):
-        toy_predictor.predict(generate("sbn", draw_toy_picture("blue", 1)))
-
-
-def test_a_bag_of_other_parameters_is_refused(toy_predictor, draw_toy_picture):
+        toy_predictor.predict(generate("sbn", picture))
     with pytest.raises(InputError, match=r"made with stain = 'none', this one was made with 'reinhard'"):
-        toy_predictor.predict(generate("row", draw_toy_picture("blue", 1), stain="reinhard"))
-
-
-def test_a_bag_of_another_dimension_is_refused(toy_predictor, toy_dataset):
+        toy_predictor.predict(generate("row", picture, stain="reinhard"))
     narrow = BagDataset.from_bags(
         [np.ones((2, 4))], toy_dataset.label_space, generator="row", params=toy_dataset.params
     )
@@ -126,12 +111,8 @@ def test_a_bag_of_another_dimension_is_refused(toy_predictor, toy_dataset):
         toy_predictor.predict_dataset(narrow)
     with pytest.raises(InputError, match="9 features"):
         toy_predictor.predict_features(np.ones((2, 4)))
-
-
-def test_a_data_set_of_other_classes_is_refused(toy_predictor, toy_dataset):
-    other = replace(toy_dataset, label_space=LabelSpace.of(["x", "y", "z"]))
     with pytest.raises(InputError, match=r"knows the classes blue, pink, white; the bags have x, y, z"):
-        toy_predictor.predict_dataset(other)
+        toy_predictor.predict_dataset(replace(toy_dataset, label_space=LabelSpace.of(["x", "y", "z"])))
 
 
 def test_bags_that_nobody_has_labelled_are_predicted(toy_predictor, toy_dataset):
@@ -146,11 +127,9 @@ def test_a_model_is_saved_from_python(toy_fitted, toy_dataset, tmp_path):
     path = save_model(toy_fitted, tmp_path, toy_dataset, held_out=toy_dataset, model_id="mine")
     assert path == tmp_path / "mine.json"
     loaded = Predictor.load("mine", tmp_path)
-    np.testing.assert_allclose(
-        [one.raw for one in loaded.predict_dataset(toy_dataset)],
-        toy_fitted.predict(toy_dataset).probabilities,
-        atol=1e-6,  # float32 against float64
-    )
+    found, fitted = loaded.predict_dataset(toy_dataset), toy_fitted.predict(toy_dataset)
+    np.testing.assert_allclose([one.raw for one in found], fitted.probabilities, atol=1e-6)  # float32 against float64
+    np.testing.assert_allclose(np.concatenate([one.attention for one in found]), fitted.attention, atol=1e-5)
     assert loaded.card.accuracy is not None
     assert loaded.card.candidates.scheme == "as in the data set"
 
@@ -201,16 +180,11 @@ def test_a_model_that_no_longer_ships_names_its_successor(toy_folder):
     assert said.startswith("The model “lesion5-row-elimipl” no longer ships; its successor is “colon-row-elimipl”.")
 
 
-def test_an_empty_folder_has_no_models(tmp_path):
-    assert list_models(tmp_path) == ()
-    assert "holds none" in refusal(tmp_path)
-
-
-def test_models_are_listed_by_their_cards(toy_folder, toy_card):
+def test_models_are_listed_by_their_cards_and_missing_weights_are_named(toy_folder, toy_card, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert list_models(tmp_path / "empty") == ()
+    assert "holds none" in refusal(tmp_path / "empty")
     assert list_models(toy_folder) == (toy_card,)
-
-
-def test_missing_weights(toy_folder):
     (toy_folder / f"{ID}.safetensors").unlink()
     assert f"“{ID}.safetensors” of the model “{ID}” are missing" in refusal(toy_folder)
 
@@ -245,16 +219,21 @@ def test_a_foreign_file_whose_sum_was_entered_in_the_card(toy_folder, content):
     assert "not a safetensors file" in refusal(toy_folder)
 
 
-def test_weights_of_another_dimension(toy_folder):
-    rewrite_card(toy_folder, dim=10, checks={})
-    said = refusal(toy_folder)
-    assert "doesn't fit its card" in said
-    assert "“network.embed.weight” should be 32×10 for 10 features and 3 classes, but is 32×9" in said
-
-
-def test_weights_of_another_label_space(toy_folder):
-    rewrite_card(toy_folder, label_space=LabelSpace.of(["a", "b"]).to_dict())
-    assert "2 classes" in refusal(toy_folder)
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"dim": 10, "checks": {}},
+            "doesn't fit its card: “network.embed.weight” should be 32×10 for 10 features and 3 classes, but is 32×9",
+        ),
+        ({"label_space": LabelSpace.of(["a", "b"]).to_dict()}, "2 classes"),
+        ({"config": {**Config().to_dict(), "colour": "red"}}, "The settings in “toy-row-elimipl.json” are damaged"),
+        ({"method": "demipl"}, "names the method “demipl”, its settings are of “elimipl”"),
+    ],
+)
+def test_a_card_that_does_not_fit_its_weights(toy_folder, changes, said):
+    rewrite_card(toy_folder, **changes)
+    assert said in refusal(toy_folder)
 
 
 def test_weights_with_an_array_too_few(toy_folder):
@@ -262,13 +241,3 @@ def test_weights_with_an_array_too_few(toy_folder):
     del arrays["scaler.shift"]
     replace_weights(toy_folder, save(arrays))
     assert "“scaler.shift” should be 9 for 9 features and 3 classes, but is nothing" in refusal(toy_folder)
-
-
-def test_settings_that_do_not_exist(toy_folder, toy_card):
-    rewrite_card(toy_folder, config={**toy_card.config, "colour": "red"})
-    assert "The settings in “toy-row-elimipl.json” are damaged" in refusal(toy_folder)
-
-
-def test_a_method_that_contradicts_the_settings(toy_folder):
-    rewrite_card(toy_folder, method="demipl")
-    assert "names the method “demipl”, its settings are of “elimipl”" in refusal(toy_folder)

@@ -47,10 +47,6 @@ def with_checks(predictor: Predictor, checks: Limits, **changes: object) -> Pred
     return Predictor(predictor.network, predictor.scaler, replace(predictor.card, checks=checks, **changes))
 
 
-def check(*asked: object) -> tuple:
-    return judge(*asked).checks
-
-
 @pytest.fixture
 def guarded(toy_predictor: Predictor, toy_bag: Bag) -> Predictor:
     """The toy model with round limits and the toy bag in the middle of its training bags."""
@@ -90,24 +86,12 @@ def test_bare_glass_need_be_neither_tissue_nor_sharp_nor_stained(guarded, toy_ba
         ("size", "shorter_side", 96, 112, "96 px, expected at least 112 px: enlarged"),
         ("size", "shorter_side", 768, 448, "768 px, expected at most 448 px: shrunk"),
         ("size", "aspect", 2.5, 1.5, "2.5 times the shorter one, expected at most 1.5: squeezed"),
-        (
-            "tissue",
-            "tissue",
-            0.14,
-            0.5,
-            "14 % of the picture is not bare glass, expected at least 50 %: there is too little",
-        ),
+        ("tissue", "tissue", 0.14, 0.5, "14 % of the picture is not bare glass, .* at least 50 %: there is too little"),
         ("tissue", "tissue", 0.4999, 0.5, "49.99 % of the picture is not bare glass, expected at least 50.00 %"),
         ("blur", "sharpness", 0.61, 2.0, "by 0.61 grey levels, expected at least 2.0: the picture is out of focus"),
         ("blur", "sharpness", 44.2, 12.0, "by 44 grey levels, expected at most 12: the picture is grainier"),
         ("blur", "unevenness", 4.13, 2.8, "are 4.1 times the typical detail, expected at most 2.8: flat areas"),
-        (
-            "colour",
-            "stain_colour",
-            0.0,
-            0.9,
-            "0 % of what is not glass is pink to violet, .* at least 90 %: it has another",
-        ),
+        ("colour", "stain_colour", 0.0, 0.9, "0 % of what .* is pink to violet, .* at least 90 %: it has another"),
         ("colour", "third_colour", 0.00081, 0.002, "by 0.00081 in optical density, expected at least 0.0020: colours"),
     ],
 )
@@ -121,48 +105,37 @@ def test_one_bad_measure_fails_its_check_alone_and_says_why(guarded, toy_bag, na
     assert verdict.in_scope is False
 
 
-@pytest.mark.parametrize(("name", "pair"), [entry for entry in LIMITS.items() if entry[0] in GOOD])
-def test_a_value_on_its_limit_passes(guarded, toy_bag, name, pair):
-    for limit in pair:
-        if limit is not None:
-            assert judge({**GOOD, name: limit}, guarded, toy_bag, certain()).in_scope
-
-
-def test_a_measure_that_is_no_number_never_passes(guarded, toy_bag):
+def test_a_value_on_its_limit_passes_and_one_that_is_no_number_never_does(guarded, toy_bag):
     for name in GOOD:
+        for limit in filter(None, LIMITS[name]):
+            assert judge({**GOOD, name: limit}, guarded, toy_bag, certain()).in_scope
         assert judge({**GOOD, name: float("nan")}, guarded, toy_bag, certain()).in_scope is False
 
 
 def test_distance_is_the_root_mean_square_of_standard_scores(guarded, toy_bag):
-    distance = {one.name: one for one in check(GOOD, guarded, moved(toy_bag, 12), certain())}["distance"]
+    distance, near = (judge(GOOD, guarded, moved(toy_bag, by), certain()).checks[4] for by in (12, 8))
     # The means of all features move by 12, six standard deviations; their spreads stay.
     assert distance.value == pytest.approx(np.sqrt((6**2 + 0) / 2), rel=1e-4)
-    assert not distance.passed
+    assert (distance.name, distance.passed, near.passed) == ("distance", False, True)
     assert "4.2 times as unusual" in distance.reason
-    near = {one.name: one for one in check(GOOD, guarded, moved(toy_bag, 8), certain())}["distance"]
-    assert near.passed
 
 
 def test_a_prediction_close_to_a_guess_is_marked(guarded, toy_bag):
-    entropy = check(GOOD, guarded, toy_bag, certain((0.36, 0.33, 0.31)))[-1]
-    assert not entropy.passed
-    assert "undecided" in entropy.reason
-    assert check(GOOD, guarded, toy_bag, certain((0.8, 0.1, 0.1)))[-1].passed
+    unsure, sure = (
+        judge(GOOD, guarded, toy_bag, certain(said)).checks[-1] for said in ((0.36, 0.33, 0.31), (0.8, 0.1, 0.1))
+    )
+    assert not unsure.passed
+    assert "undecided" in unsure.reason
+    assert sure.passed
+    for k in (2, 5, 7):
+        assert relative_entropy(np.eye(k)[0]) == 0
+        assert relative_entropy(np.full(k, 1 / k)) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("k", [2, 5, 7])
-def test_relative_entropy_runs_from_certain_to_guessing(k):
-    assert relative_entropy(np.eye(k)[0]) == 0
-    assert relative_entropy(np.full(k, 1 / k)) == pytest.approx(1)
-
-
-def test_a_card_without_limits_checks_nothing_and_says_so(toy_predictor, toy_bag):
-    verdict = judge(GOOD, with_checks(toy_predictor, Limits()), toy_bag, certain())
+def test_a_card_without_limits_checks_nothing_and_one_of_drawings_says_so(guarded, toy_bag):
+    verdict = judge(GOOD, with_checks(guarded, Limits()), toy_bag, certain())
     assert verdict == Verdict((), tuple(NAMES))
     assert verdict.in_scope is None
-
-
-def test_a_model_of_drawings_says_so_where_a_check_fails(guarded, toy_bag):
     drawn = with_checks(guarded, guarded.card.checks, pictures="drawn phantoms")
     said = judge({**GOOD, "third_colour": 0.00081}, drawn, toy_bag, certain()).failed[0].reason
     assert said.endswith("This model has learned from drawn phantoms only.")
@@ -295,24 +268,17 @@ def test_real_tiles_pass(halves):
     assert np.mean([accepts(predictor, load(path)) for path in unseen]) >= 0.9
 
 
-def test_fat_and_empty_slide_do_not(halves, shared_data):
+def test_fat_empty_slide_and_phantoms_do_not(halves, shared_data):
     outside = sorted((shared_data / "tissue7" / "outside").rglob("*.*g"))
     assert len(outside) == 30
     assert [path.name for path in outside if accepts(halves[0], load(path))] == []
+    drawn = [TissueImage.from_array(draw(kind, seed).pixels) for kind in PHANTOM_KINDS for seed in range(5)]
+    assert not any(accepts(halves[0], picture) for picture in drawn)
 
 
 @pytest.mark.parametrize("name", PHOTOGRAPHS + GREY)
 def test_photographs_do_not_even_at_the_size_of_a_tile(halves, name):
     pixels = getattr(skimage.data, name)()
-    if pixels.ndim == 2:
-        pixels = np.repeat(pixels[..., None], 3, axis=2)
-    picture = TissueImage.from_array(pixels)
-    side = min(224, picture.width, picture.height)
+    picture = TissueImage.from_array(np.repeat(pixels[..., None], 3, axis=2) if pixels.ndim == 2 else pixels)
     assert not accepts(halves[0], picture)
-    assert not accepts(halves[0], picture.tile(0, 0, side))
-
-
-@pytest.mark.parametrize("kind", PHANTOM_KINDS)
-def test_phantoms_do_not(halves, kind):
-    for seed in range(5):
-        assert not accepts(halves[0], TissueImage.from_array(draw(kind, seed).pixels))
+    assert not accepts(halves[0], picture.tile(0, 0, min(224, picture.width, picture.height)))

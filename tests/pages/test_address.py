@@ -1,6 +1,5 @@
 """The address of every page: what fits is used, anything else is named once and never breaks the page."""
 
-import ast
 from itertools import cycle
 from pathlib import Path
 
@@ -88,15 +87,15 @@ DEFAULTS = ("b", "a", ["a"], 3, 3.0, 3, False)
 WIDGETS = ("buttons", "list", "some", "whole", "broken", "slider", "switch")
 
 
-def every_kind(query: dict[str, str | list[str]]) -> AppTest:
-    visit = AppTest.from_string(EVERY_KIND, default_timeout=60)
+def run(script: str, query: dict[str, str | list[str]]) -> AppTest:
+    visit = AppTest.from_string(script, default_timeout=60)
     visit.query_params.update(query)
     return visit.run()
 
 
 @pytest.mark.parametrize("nasty", NASTY, ids=lambda value: str(value)[:12].encode("unicode_escape").decode())
 def test_every_kind_of_widget_keeps_its_default(nasty):
-    visit = every_kind(dict.fromkeys(WIDGETS, nasty))
+    visit = run(EVERY_KIND, dict.fromkeys(WIDGETS, nasty))
     assert_in_order(visit)
     empty_is_a_choice = {"some"} if nasty == "" else set()
     expected = [[] if key == "some" and nasty == "" else start for key, start in zip(WIDGETS, DEFAULTS, strict=True)]
@@ -107,14 +106,14 @@ def test_every_kind_of_widget_keeps_its_default(nasty):
 
 def test_what_fits_is_used_and_nothing_is_said():
     asked = ("a", "b", ["a", "b"], "9", "0.75", "0", "true")
-    visit = every_kind(dict(zip(WIDGETS, asked, strict=True)))
+    visit = run(EVERY_KIND, dict(zip(WIDGETS, asked, strict=True)))
     assert_in_order(visit)
     assert visit.session_state["chosen"] == ("a", "b", ["a", "b"], 9, 0.75, 0, True)
     assert notices(visit) == []
 
 
 def test_a_notice_says_what_was_asked_for_and_what_is_shown_and_goes_with_the_next_run():
-    visit = every_kind({"buttons": "xyz", "whole": "12", "list": ""})
+    visit = run(EVERY_KIND, {"buttons": "xyz", "whole": "12", "list": ""})
     assert notices(visit) == [
         "The link asks for “xyz” under “Buttons”, which this version does not have here; b is shown.",
         "The link leaves “List” empty; a is shown.",
@@ -132,11 +131,8 @@ def test_keys_that_no_page_reads_are_named_and_left_out():
     )
     assert len(notices(visit)) == 2
     assert "generatr" not in visit.query_params
-
-
-def test_of_many_unknown_keys_a_few_are_named():
-    visit = opened("pages/doctor.py", {f"key{number}": "" for number in range(300)})
-    assert notices(visit) == [
+    many = opened("pages/doctor.py", {f"key{number}": "" for number in range(300)})
+    assert notices(many) == [
         "The link also sets “key0”, “key1”, “key2” and 297 more, which this page does not know; they are left out."
     ]
 
@@ -155,12 +151,6 @@ st.session_state["chosen"] = (
 """
 
 
-def titled(query: dict[str, str | list[str]]) -> AppTest:
-    visit = AppTest.from_string(TITLED, default_timeout=60)
-    visit.query_params.update(query)
-    return visit.run()
-
-
 def held(visit: AppTest) -> dict[str, list[str]]:
     """What stands in the address; a new link and one written by the page have values of either shape."""
     return {key: [value] if isinstance(value, str) else value for key, value in visit.query_params.items()}
@@ -170,7 +160,7 @@ def test_links_hold_ids_and_the_titles_of_older_links_still_work():
     ids = {"buttons": ["b"], "list": ["b"], "some": ["a", "b"]}
     old = {"buttons": "Beta (old)", "list": "Beta (old)", "some": ["Alpha", "Beta (old)"]}
     for asked in (ids, old):
-        visit = titled(asked)
+        visit = run(TITLED, asked)
         assert_in_order(visit)
         assert notices(visit) == []
         assert visit.session_state["chosen"] == ("b", "b", ["a", "b"])
@@ -178,7 +168,7 @@ def test_links_hold_ids_and_the_titles_of_older_links_still_work():
 
 
 def test_what_is_chosen_stands_in_the_address_unless_it_is_the_default():
-    visit = titled({"list": "a"})
+    visit = run(TITLED, {"list": "a"})
     visit.selectbox(key="list").set_value("b").run()
     assert held(visit) == {"list": ["b"]}
     visit.selectbox(key="list").set_value("c").run()
@@ -186,7 +176,7 @@ def test_what_is_chosen_stands_in_the_address_unless_it_is_the_default():
     visit.button_group(key="some").set_value([]).run()
     assert held(visit) == {"some": [""]}
     assert visit.session_state["chosen"] == ("a", "c", [])
-    assert titled({"some": ""}).session_state["chosen"] == ("a", "c", [])
+    assert run(TITLED, {"some": ""}).session_state["chosen"] == ("a", "c", [])
 
 
 def test_a_choice_survives_a_visit_to_another_page():
@@ -197,15 +187,6 @@ def test_a_choice_survives_a_visit_to_another_page():
     assert_in_order(visit)
     assert visit.session_state["generator"] == "kmeansseg"
     assert held(visit)["generator"] == ["kmeansseg"]
-
-
-def test_only_one_place_reads_the_address_and_one_binds_widgets_to_it():
-    for path in (ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "ui").rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        read = any(isinstance(node, ast.Attribute) and node.attr == "query_params" for node in ast.walk(tree))
-        bound = any(isinstance(node, ast.Constant) and node.value == "query-params" for node in ast.walk(tree))
-        assert not read or path.name == "address.py", path
-        assert not bound or path.name == "choices.py", path
 
 
 def test_a_link_to_lesion_models_names_their_successors_and_the_weights_that_changed():

@@ -32,31 +32,18 @@ def rows():
     return classify_files(MIXED, Predictor.load("tissue7-row-elimipl"), done.append)
 
 
-def test_one_broken_file_never_stops_the_rest(rows):
+def test_one_broken_file_never_stops_the_rest_and_the_files_hold_every_row(rows):
     assert [bool(row.refused) for row in rows] == [False, False, True, False]
     assert all(row.label and 0 < row.probability <= 1 for row in rows if not row.refused)
     assert rows[2].label == ""
-
-
-def test_csv_defuses_formulas_and_keeps_the_reason(rows):
+    assert [row["file"] for row in json.loads(batch_json(rows))] == [row.file for row in rows]
     table = list(csv.DictReader(io.StringIO(batch_csv(rows))))
     assert table[2]["file"].startswith("'=cmd")
     assert "not an image" in table[2]["refused"]
-    assert table[0]["label"] == rows[0].label
-
-
-def test_json_holds_the_same_rows(rows):
-    assert [row["file"] for row in json.loads(batch_json(rows))] == [row.file for row in rows]
-
-
-def test_every_probability_and_the_model_are_in_the_csv(rows):
-    table = list(csv.DictReader(io.StringIO(batch_csv(rows))))
-    names = Predictor.load("tissue7-row-elimipl").card.label_space.names
     for row, cells in zip(rows, table, strict=True):
-        assert cells["model"] == "tissue7-row-elimipl"
-        assert cells["sha256"] == row.sha256
+        assert (cells["model"], cells["sha256"], cells["label"]) == ("tissue7-row-elimipl", row.sha256, row.label)
         if not row.refused:
-            assert sum(float(cells[f"p_{name}"]) for name in names) == pytest.approx(1)
+            assert sum(float(cells[f"p_{name}"]) for name in TISSUE7.names) == pytest.approx(1)
             assert float(cells[f"p_{row.label}"]) == pytest.approx(row.probability)
             assert cells["trusted"] == str(row.trusted)
 
@@ -113,22 +100,16 @@ def batch_page(**query: str) -> AppTest:
     return page.run()
 
 
-def test_page_shows_a_table_and_the_counts():
+def test_page_shows_a_table_that_survives_another_page_and_another_model():
     page = batch_page()
     assert not page.exception
     page.file_uploader(key="batch").set_value([(name, data, "image/png") for name, data in MIXED]).run()
     assert not page.exception
     assert any("3 of 4" in item.value for item in page.markdown)
-    table = page.dataframe[0].value
-    assert len(table) == 4
-    assert table["thumbnail"][0].startswith("data:image/jpeg;base64,")
-    assert page.button(key="open").disabled
-
-
-def test_results_survive_a_visit_to_another_page_and_a_change_of_the_model():
-    page = batch_page()
-    page.file_uploader(key="batch").set_value([(name, data, "image/png") for name, data in MIXED]).run()
     before = page.dataframe[0].value
+    assert len(before) == 4
+    assert before["thumbnail"][0].startswith("data:image/jpeg;base64,")
+    assert page.button(key="open").disabled
     page.switch_page("pages/doctor.py").run()
     page.switch_page("pages/batch.py").run()
     assert not page.exception
@@ -155,13 +136,10 @@ def test_a_row_opens_in_explore():
     assert (page.session_state["generator"], page.session_state["labels"]) == ("row", "tissue7")
 
 
-def unlimited(model_id: str) -> Predictor:
-    shipped = Predictor.load(model_id)
-    return Predictor(shipped.network, shipped.scaler, replace(shipped.card, checks=Limits()))
-
-
 def test_a_model_without_limits_says_not_checked():
-    for row in classify_files(GOOD, unlimited("tissue7-row-elimipl"), lambda _done: None):
+    shipped = Predictor.load("tissue7-row-elimipl")
+    unlimited = Predictor(shipped.network, shipped.scaler, replace(shipped.card, checks=Limits()))
+    for row in classify_files(GOOD, unlimited, lambda _done: None):
         assert row.in_scope is None
         assert "Not checked" in row.notes
     assert "3 not checked for that" in summary(3, 0, 0, 3)

@@ -71,12 +71,12 @@ def test_a_method_that_was_not_recorded_gives_way(page):
 
 
 def test_the_epoch_moves_bars_and_attention(page):
-    before = drawn_chart(page, "side-1-bars")["data"][0]["y"], drawn_chart(page, "side-1-attention")["data"][0]["y"]
+    charts = ("side-1-bars", "side-1-attention")
+    before = [drawn_chart(page, key)["data"][0]["y"] for key in charts]
     page.slider(key="compare_epoch").set_value(0).run()
     assert not page.exception
-    after = drawn_chart(page, "side-1-bars")["data"][0]["y"], drawn_chart(page, "side-1-attention")["data"][0]["y"]
-    assert before[0] != after[0]
-    assert before[1] != after[1]
+    after = [drawn_chart(page, key)["data"][0]["y"] for key in charts]
+    assert all(one != other for one, other in zip(before, after, strict=True))
 
 
 def test_train_it_here_trains_the_recorded_bags_with_another_seed(page):

@@ -46,11 +46,6 @@ def test_explore_says_that_no_model_reads_it_and_shows_the_bag():
     assert drawn_chart(visit, "bag-alone")["data"][0]["name"] == "outlines"
 
 
-def test_batch_says_that_no_model_reads_it():
-    visit = opened("pages/batch.py", generator="Quadrants")
-    assert any("No model for this generator" in item.value for item in visit.warning)
-
-
 def test_the_generators_page_shows_and_follows_it():
     visit = opened("pages/generators.py", sample="Tumour (phantom)", follow="Quadrants", instance="2")
     assert any("six ways" in item.value for item in visit.markdown)
@@ -68,7 +63,9 @@ def test_the_lesson_cuts_a_drawing_with_it(step):
     assert visit.segmented_control(key="cut-widget").value == "quadrants"
 
 
-def test_the_other_pages_open():
+def test_batch_says_that_no_model_reads_it_and_the_other_pages_open():
+    visit = opened("pages/batch.py", generator="Quadrants")
+    assert any("No model for this generator" in item.value for item in visit.warning)
     for page in ("compare", "results", "train", "doctor"):
         opened(f"pages/{page}.py")
 

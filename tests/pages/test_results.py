@@ -92,25 +92,20 @@ def test_choosing_r_and_methods_changes_the_figures_and_the_table(records: None)
     assert "Choose at least one method." in [item.value for item in page.info]
 
 
-def test_the_table_marks_what_is_below_the_paper(opened: AppTest) -> None:
-    table = opened.dataframe[0].value.set_index(["r", "Method"])
+def test_table_remarks_failures_curves_and_claims_are_told(opened: AppTest) -> None:
+    table, told = opened.dataframe[0].value.set_index(["r", "Method"]), markdown(opened)
     assert table.loc[(1, "ELIMIPL"), "Ours"] == ".710±.008"
     assert table.loc[(1, "ELIMIPL"), "Paper"] == ".771±.018"
     assert table.loc[(1, "ELIMIPL"), "Mark"] == "below"
     assert table.loc[(3, "MIPLGP"), "Ours"] == "not run"
-
-
-def test_failures_and_remarks_are_told(opened: AppTest) -> None:
-    told = markdown(opened)
     assert "**MIPLGP**, r = 1, split 3 failed: Memory ran out." in told
     assert "**ELIMIPL**: ELIMIPL says so." in told
-
-
-def test_claims_are_told_in_sentences(opened: AppTest) -> None:
-    page = opened
-    (claim, growing) = page.expander
+    curves = drawn_chart(opened, "results-curves")["data"]
+    assert [trace["name"] for trace in curves] == ["ELIMIPL", "the paper", "DEMIPL", "the paper"]
+    np.testing.assert_allclose(numbers(curves[0]["x"]), [1, 2])
+    (claim, growing) = opened.expander
     assert claim.label == "ELIMIPL is more accurate than DEMIPL: holds in 2 of 2"
-    assert "**Birdsong**: ELIMIPL − DEMIPL, r = 1: +.110 (the paper: +.027) over 6 splits" in markdown(page)
+    assert "**Birdsong**: ELIMIPL − DEMIPL, r = 1: +.110 (the paper: +.027) over 6 splits" in told
     assert "open in 1 of 1" in growing.label
 
 
@@ -134,12 +129,6 @@ def test_tissue_says_that_the_papers_numbers_are_about_other_tiles(records: None
     assert "Difference" not in page.dataframe[0].value.columns
 
 
-def test_curves_are_drawn_for_methods_that_were_run(opened: AppTest) -> None:
-    curves = drawn_chart(opened, "results-curves")["data"]
-    assert [trace["name"] for trace in curves] == ["ELIMIPL", "the paper", "DEMIPL", "the paper"]
-    np.testing.assert_allclose(numbers(curves[0]["x"]), [1, 2])
-
-
 def test_a_table_of_which_nothing_was_run_shows_the_paper(records: None) -> None:
     page = open_page()
     page.selectbox(key="results_view").set_value("table 5").run()
@@ -161,16 +150,12 @@ def test_figure_four_stands_beside_what_the_paper_sees_in_it(records: None) -> N
     assert {"ELIMIPL", "DEMIPL"} <= {one["name"] for one in moved["panels"][0]["series"]}
 
 
-def test_without_results_one_sentence_says_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_results_and_a_damaged_file_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results_page, "RESULTS_FILE", tmp_path / "benchmark.json")
     page = open_page()
     assert not page.exception
     assert "python -m elimipl benchmark" in page.warning[0].value
-
-
-def test_a_damaged_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "benchmark.json").write_text(json.dumps({"cells": 3}))
-    monkeypatch.setattr(results_page, "RESULTS_FILE", tmp_path / "benchmark.json")
-    page = open_page()
+    page.run()
     assert not page.exception
     assert "The entry “cells” of the results file" in page.error[0].value.replace("\\", "")

@@ -53,16 +53,13 @@ def test_a_fresh_browser_is_told_which_picture_is_missing_and_gets_the_view_with
     assert visit.get("plotly_chart")
 
 
-def test_another_picture_is_shown_with_a_word(link):
+def test_another_picture_is_shown_with_a_word_and_a_sample_can_be_shown_instead(link):
     visit = opened(link)
     visit.file_uploader(key="upload").set_value(file_of("restained-crypt")).run()
     assert not visit.exception
     assert "The link was made with another picture" in said(visit)
     assert visit.get("plotly_chart")
     assert SAMPLES["restained-crypt"].sha256[:16] in visit.query_params["picture"]
-
-
-def test_a_sample_can_be_shown_instead(link):
     visit = opened(link)
     visit.button(key="stop-waiting").click().run()
     assert not visit.exception
@@ -70,15 +67,11 @@ def test_a_sample_can_be_shown_instead(link):
     assert "picture" not in visit.query_params
 
 
-def test_what_is_no_hash_is_named():
+def test_what_is_no_hash_is_named_and_a_sample_puts_no_picture_into_the_address():
     visit = opened({"picture": "../../etc/passwd"})
     assert not visit.exception
     assert "which is not the sha256 of a picture" in said(visit)
     assert visit.get("plotly_chart")
-
-
-def test_a_sample_puts_no_picture_into_the_address(link):
-    visit = opened({})
     assert "picture" not in visit.query_params
     visit.file_uploader(key="upload").set_value(file_of("restained-crypt")).run()
     assert "picture" in visit.query_params

@@ -10,7 +10,8 @@ import numpy as np
 def numbers(values: Any) -> np.ndarray:
     """A list of numbers in a figure's JSON: a list, or base64 where it was a NumPy array."""
     if isinstance(values, dict):
-        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).astype(float)
+        array = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).astype(float)
+        return array.reshape([int(part) for part in values["shape"].split(",")]) if "shape" in values else array
     return np.array(values, float)
 
 

@@ -41,26 +41,12 @@ COLUMNS = {
 COMPARISON_HEADING = "Answers against the labels in the names"
 
 
-def answers_from(labels: LabelSpace) -> str:
-    """Which classes the chosen model knows."""
-    classes = escape(", ".join(labels.titles))
-    return (
-        f"The model chosen in the sidebar answers with one of {len(labels)} classes ({classes}) or with none of them. "
-        "Other label spaces are there, too."
-    )
-
-
 def summary(files: int, refused: int, doubtful: int, unchecked: int = 0, trusted: int = 0) -> str:
     """What became of the files, in a sentence."""
     summary = f"**{files - refused} of {files}** files classified, {trusted} of them with every check passed"
     summary += f", {doubtful} outside what the model knows" if doubtful else ""
     summary += f", {unchecked} not checked for that" if unchecked else ""
     return summary + (f"; {refused} refused, with the reason in the table." if refused else ".")
-
-
-def opened_title(sha256: str) -> str:
-    """What a picture of a batch is called in Explore; never the name of its file."""
-    return f"From Batch ({sha256[:8]})"
 
 
 def comparison(files: int, right: int, trusted: int, trusted_right: int) -> str:
@@ -80,19 +66,12 @@ _KEPT = "batch_kept"
 class Batch:
     """What was classified, by which model, and the files by the number of their row, as far as they are kept."""
 
-    made_of: tuple[str, ...]
+    how: tuple[str, ...]
+    """The model and the scale."""
+    ids: tuple[str, ...]
+    """Of the files."""
     files: tuple[tuple[str, bytes], ...]
     rows: tuple[BatchRow, ...]
-
-    @property
-    def how(self) -> tuple[str, ...]:
-        """The model and the scale."""
-        return self.made_of[:2]
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """Of the files."""
-        return self.made_of[2:]
 
 
 def how(predictor: Predictor, microns_per_pixel: float | None) -> tuple[str, ...]:
@@ -106,11 +85,6 @@ def kept_batch() -> Batch | None:
     return kept
 
 
-def forget_batch() -> None:
-    """Drop files and rows."""
-    st.session_state.pop(_KEPT, None)
-
-
 def classified(
     ids: Sequence[str],
     files: Sequence[tuple[str, bytes]],
@@ -119,12 +93,11 @@ def classified(
     progress: Callable[[int], object],
 ) -> Batch:
     """The batch of these files, model and scale, made once; `ids` tell one choice of files from another."""
-    made_of = (*how(predictor, microns_per_pixel), *ids)
-    kept = kept_batch()
-    if kept is None or kept.made_of != made_of:
+    kept, wanted = kept_batch(), (how(predictor, microns_per_pixel), tuple(ids))
+    if kept is None or (kept.how, kept.ids) != wanted:
         rows = classify_files(files, predictor, progress, microns_per_pixel)
         few = sum(len(data) for _, data in files) <= MOST_BYTES
-        kept = Batch(made_of, tuple(files) if few else (), tuple(rows))
+        kept = Batch(*wanted, tuple(files) if few else (), tuple(rows))
         st.session_state[_KEPT] = kept
     return kept
 
@@ -152,7 +125,11 @@ def choose_files() -> list[UploadedFile]:
 
 def show_batch(uploads: Sequence[UploadedFile], predictor: Predictor) -> None:
     """Classify once per set of files, model and scale, and show what became of each; without files, of those before."""
-    st.caption(answers_from(predictor.card.label_space))
+    titles = predictor.card.label_space.titles
+    st.caption(
+        f"The model chosen in the sidebar answers with one of {len(titles)} classes ({escape(', '.join(titles))}) or "
+        "with none of them. Other label spaces are there, too."
+    )
     microns = st.number_input(SCALE_LABEL, 0.05, 20.0, None, 0.05, help=SCALE_HELP, key="batch_scale", width=260)
     kept = kept_batch()
     if uploads:
@@ -193,7 +170,9 @@ def _show_rows(batch: Batch, files: list[tuple[str, bytes]], predictor: Predicto
     if not still_chosen:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("The files of this visit, classified before.")
-            st.button("Forget them", key="forget-batch", on_click=forget_batch, type="tertiary")
+            st.button(
+                "Forget them", key="forget-batch", on_click=st.session_state.pop, args=(_KEPT, None), type="tertiary"
+            )
     labels = predictor.card.label_space
     chosen = _show_table(batch, labels)
     with st.container(horizontal=True):
@@ -237,7 +216,7 @@ def _offer_explore(batch: Batch, files: list[tuple[str, bytes]], chosen: int | N
     row = batch.rows[chosen]
     if row.scale_origin == "by hand" and row.microns_per_pixel is not None:
         image = by_hand_only(row.microns_per_pixel).apply_to(image)
-    open_in_explore(image, opened_title(image.sha256), whole=True)
+    open_in_explore(image, f"From Batch ({image.sha256[:8]})", whole=True)  # never the name of its file
 
 
 def _show_comparison(batch: Batch, labels: LabelSpace) -> None:

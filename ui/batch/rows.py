@@ -25,7 +25,6 @@ from ui.figures.tissue import display_copy
 from ui.frame.log import model_name, picture_name, timed
 from ui.frame.texts import NOT_CHECKED
 
-SHOWN_NAME = 80
 THUMBNAIL = 64  # px
 
 
@@ -132,7 +131,7 @@ def _doubts(given: Answer) -> tuple[str, ...]:
 def shown_name(name: str) -> str:
     """A file name fit to be shown: no control or direction marks, not longer than a line."""
     plain = printable(name)
-    return plain if len(plain) <= SHOWN_NAME else f"{plain[:50]}…{plain[-29:]}"
+    return plain if len(plain) <= 80 else f"{plain[:50]}…{plain[-29:]}"
 
 
 def label_in(name: str, labels: Sequence[str]) -> str:

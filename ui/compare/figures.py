@@ -85,7 +85,7 @@ def small_multiples(
 
     A bar of the probability `top` is as wide as its panel.
     """
-    colours = (palette.true, palette.candidate, palette.chosen, palette.non_candidate)
+    colours = _colours(palette)
     panels = ""
     for title, four, chosen in bags:
         said = " ".join(texts.four_alt(name, values) for name, values in zip(methods, four, strict=True))

@@ -174,7 +174,7 @@ def _show_side(comparison: Comparison, method: str, epoch: int, highest: float, 
 def _show_attention(comparison: Comparison, method: str, epoch: int, highest: float, key: str) -> None:
     recorded, palette = comparison.recorded, current_palette()
     attention = comparison.attention(method, epoch)
-    alt = texts.attention_alt(method, attention)
+    alt = f"Attention of {method}: highest at instance {int(attention.argmax())} with {attention.max():.2f}."
     if recorded.about.bags.startswith("phantoms-"):
         image = TissueImage.from_array(_phantom(recorded.about.bag_names[comparison.bag]).pixels)
         bag = bag_of(image, recorded.about.bags.removeprefix("phantoms-"))
@@ -215,8 +215,8 @@ def _show_all(comparison: Comparison, epoch: int) -> None:
     now = recorded.probabilities[:, epoch, comparison.bag]
     four = four_probabilities(now, comparison.candidates, comparison.true_index)
     figure = method_bars(four, methods, current_palette(), comparison.top)
-    alt = texts.all_alt(methods, four)
-    charts.show(figure, key="all-methods", alt=alt)
+    shares = ", ".join(f"{name} {row[0]:.0%}" for name, row in zip(methods, four, strict=True))
+    charts.show(figure, key="all-methods", alt=f"Probability of the true label: {shares}.")
     if epoch > 0:
         st.markdown("**All bags after this epoch**", help=texts.TABLE_HELP)
         st.markdown(texts.accuracy_table(methods, recorded.accuracies[:, epoch - 1]))

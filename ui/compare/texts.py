@@ -95,17 +95,6 @@ def four_alt(method: str, values: np.ndarray) -> str:
     )
 
 
-def attention_alt(method: str, attention: np.ndarray) -> str:
-    """Screen reader text of the attention."""
-    return f"Attention of {method}: highest at instance {int(attention.argmax())} with {attention.max():.2f}."
-
-
-def all_alt(methods: tuple[str, ...], four: np.ndarray) -> str:
-    """Screen reader text of the bars of all methods: (M, 4) values."""
-    shares = ", ".join(f"{name} {row[0]:.0%}" for name, row in zip(methods, four, strict=True))
-    return f"Probability of the true label: {shares}."
-
-
 def accuracy_table(methods: tuple[str, ...], accuracies: np.ndarray) -> str:
     """A Markdown table of (M, 3) shares."""
     rows = [f"| {' | '.join(TABLE_COLUMNS)} |", "|:--|--:|--:|--:|"]

@@ -7,9 +7,9 @@ import platform
 import uuid
 from functools import reduce
 from importlib.metadata import version
-from typing import NamedTuple
 
 import numpy as np
+from PIL import ImageColor
 
 from bag_generators.bag_file import plain_json
 from bag_generators.validation import plain
@@ -18,8 +18,8 @@ from elimipl.csv_cells import defused
 from elimipl.result_file import Field, Instances, Model, Numbers, Picture, Result
 from ui.explore import texts
 from ui.explore.analysis import OF_A_CLASS, TWO_CLASSES, Analysis, ViewState, maps_of
-from ui.explore.maps import drawn_numbers, panels_of, vote_shares
-from ui.figures.map_layer import Layer, channels, class_colours, is_even, times_even_share
+from ui.explore.maps import LegendEntry, drawn_numbers, panels_of, vote_legend
+from ui.figures.map_layer import Layer, class_colours, is_even, times_even_share
 from ui.frame.texts import NOT_A_DEVICE
 
 MOST_NUMBERED = 12  # removed patches that a sentence names
@@ -30,14 +30,6 @@ LIBRARIES = ("torch", "numpy", "scikit-image", "opencv-python-headless", "Pillow
 NAMESPACE = uuid.UUID("6f2ad0c6-6f0b-5d0f-9b0a-5c6d3b1d8c11")
 
 
-class LegendEntry(NamedTuple):
-    """One class of the vote: its colour and its share of the area."""
-
-    name: str
-    colour: str
-    share: float
-
-
 def colour_bar(analysis: Analysis, view: ViewState) -> Layer | None:
     """The layer whose scale stands beside the picture; None where a legend does, or nothing is painted."""
     layers = [layer for panel in panels_of(analysis, view) for layer in panel.layers]
@@ -46,11 +38,7 @@ def colour_bar(analysis: Analysis, view: ViewState) -> Layer | None:
 
 def legend(analysis: Analysis, view: ViewState) -> list[LegendEntry]:
     """The classes of the vote, largest share first; none for the other maps."""
-    if view.kind != "vote" or view.hidden:
-        return []
-    labels, shares = analysis.labels, vote_shares(analysis.votes, analysis.labels)
-    order = [index for index in np.argsort(-shares, kind="stable").tolist() if shares[index] > 0]
-    return [LegendEntry(labels.legend_text(one), class_colours(labels)[one], float(shares[one])) for one in order]
+    return [] if view.kind != "vote" or view.hidden else vote_legend(analysis)
 
 
 def headline(analysis: Analysis, view: ViewState) -> str:
@@ -227,7 +215,7 @@ def geojson(analysis: Analysis, view: ViewState) -> str:
             reduce(shapely.symmetric_difference, rings),  # what they enclose by the even-odd rule
             "detection",
             f"patch {i}",
-            {"name": names[vote], "color": list(channels(colours[vote]))},
+            {"name": names[vote], "color": ImageColor.getrgb(colours[vote])},
             {name: float(values[i]) for name, values in columns.items()},
         )
         # The same patch of the same picture and model has the same id, so that QuPath replaces it instead of adding.

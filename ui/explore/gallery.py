@@ -1,6 +1,5 @@
 """The gallery: samples, the pictures a person brought to this visit, and links to them."""
 
-import base64
 import re
 import tempfile
 from collections.abc import Callable, Mapping
@@ -8,13 +7,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import cv2
 import streamlit as st
 
 from bag_generators import InputError, TissueImage
 from bag_generators.tissue.samples import Sample
 from bag_generators.uploads import read_upload
 from ui.explore import texts
+from ui.figures.tissue import display_copy
 from ui.frame import address
 from ui.frame.log import timed
 from ui.frame.page import show_error
@@ -119,9 +118,7 @@ def thumbnail_of(image: TissueImage) -> str:
     """A picture as a small JPEG in a data URI: its middle, square."""
     side = min(image.width, image.height)
     x, y = (image.width - side) // 2, (image.height - side) // 2
-    small = cv2.resize(image.pixels[y : y + side, x : x + side], (SIDE, SIDE), interpolation=cv2.INTER_AREA)
-    _, jpeg = cv2.imencode(".jpg", cv2.cvtColor(small, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, 75])
-    return "data:image/jpeg;base64," + base64.b64encode(jpeg.tobytes()).decode("ascii")
+    return display_copy(TissueImage(image.pixels[y : y + side, x : x + side], image.sha256), SIDE)
 
 
 CLASSES = ("LYM", "MUC", "NORM", "TUM")
@@ -188,14 +185,17 @@ def is_waiting() -> bool:
 def show_waiting() -> None:
     """Say which picture the link was made with, or that another one was opened."""
     if is_waiting():
-        st.info(texts.link_waits(st.session_state[_WAITS]), icon=":material/link:")
-        st.button("Show a sample instead", key="stop-waiting", on_click=_stop_waiting)
+        st.info(
+            f"This link was made with a picture you don't have (sha256 {st.session_state[_WAITS]}…). Open it at the "
+            "left, and the view is restored.",
+            icon=":material/link:",
+        )
+        st.button("Show a sample instead", key="stop-waiting", on_click=st.session_state.update, args=({_WAITS: None},))
     elif (wanted := st.session_state.get(_OTHER)) is not None:
-        st.info(texts.link_had_other(wanted), icon=":material/link_off:")
-
-
-def _stop_waiting() -> None:
-    st.session_state[_WAITS] = None
+        other = (
+            f"The link was made with another picture (sha256 {wanted}…); its view is used as far as it fits this one."
+        )
+        st.info(other, icon=":material/link_off:")
 
 
 def _hash(asked: list[str]) -> str:

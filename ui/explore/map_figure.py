@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from bag_generators import TissueImage
 from ui.explore import texts
 from ui.explore.analysis import Analysis, View, ViewState
-from ui.explore.maps import VEIL, panels_of, veil_of, vote_codes, vote_shares
+from ui.explore.maps import VEIL, panels_of, veil_of, vote_codes, vote_legend
 from ui.figures.drawing import Drawing, plain
-from ui.figures.map_layer import class_colours, joined
+from ui.figures.map_layer import joined
 from ui.figures.tissue import add_click_targets, add_outlines, display_copy
 from ui.frame.palette import Palette
 
@@ -46,18 +46,16 @@ def map_figure(analysis: Analysis, view: ViewState, scores: np.ndarray, palette:
 
 def _add_legend(drawing: Drawing, analysis: Analysis) -> None:
     """Names and shares of the classes that won some of the picture."""
-    shares = vote_shares(analysis.votes, analysis.labels)
-    for index in np.argsort(-shares):
-        if shares[index] > 0:
-            said = f"{shares[index]:.0%}" if shares[index] >= 0.005 else "< 1%"
-            drawing.add_scatter(
-                x=[None],
-                y=[None],
-                mode="markers",
-                marker={"symbol": "square", "size": 12, "color": class_colours(analysis.labels)[index]},
-                name=f"{plain(analysis.labels.legend_text(index))} {said}",
-                hoverinfo="skip",
-            )
+    for entry in vote_legend(analysis):
+        said = f"{entry.share:.0%}" if entry.share >= 0.005 else "< 1%"
+        drawing.add_scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            marker={"symbol": "square", "size": 12, "color": entry.colour},
+            name=f"{plain(entry.name)} {said}",
+            hoverinfo="skip",
+        )
     drawing.update_layout(
         showlegend=True,
         legend={"orientation": "h", "y": -0.01, "yanchor": "top", "x": 0, "itemclick": False, "itemdoubleclick": False},

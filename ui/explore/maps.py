@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -166,6 +166,21 @@ def vote_shares(votes: Votes, labels: LabelSpace) -> np.ndarray:
     covered = votes.winner >= 0
     won = np.bincount(votes.winner[covered], area[covered], minlength=len(labels))
     return np.asarray(won / won.sum())
+
+
+class LegendEntry(NamedTuple):
+    """One class of the vote: its colour and its share of the area."""
+
+    name: str
+    colour: str
+    share: float
+
+
+def vote_legend(analysis: Analysis) -> list[LegendEntry]:
+    """The classes that won some of the picture, largest share first."""
+    labels, shares = analysis.labels, vote_shares(analysis.votes, analysis.labels)
+    order = [index for index in np.argsort(-shares, kind="stable").tolist() if shares[index] > 0]
+    return [LegendEntry(labels.legend_text(one), class_colours(labels)[one], float(shares[one])) for one in order]
 
 
 def _beyond(cells: np.ndarray, threshold: float) -> np.ndarray:

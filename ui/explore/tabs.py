@@ -92,17 +92,14 @@ def show_table(analysis: Analysis, scores: np.ndarray, title: str) -> None:
 
 
 def _choose_row() -> None:
-    rows = st.session_state["table"]["selection"]["rows"]
-    if rows:
-        st.session_state["instance"] = int(rows[0])
-        st.session_state["page_outdated"] = True
+    if rows := st.session_state["table"]["selection"]["rows"]:
+        st.session_state.update(instance=int(rows[0]), page_outdated=True)
 
 
 def _choose_bar() -> None:
     point = charts.clicked_point("figure-five")
     if point is not None and point.get("customdata") is not None:
-        st.session_state["instance"] = int(point["customdata"])
-        st.session_state["page_outdated"] = True
+        st.session_state.update(instance=int(point["customdata"]), page_outdated=True)
 
 
 def show_figure_five(analysis: Analysis, scores: np.ndarray, title: str) -> None:

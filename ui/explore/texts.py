@@ -152,12 +152,6 @@ def scope_sentence(verdict: Verdict) -> str:
     return " ".join(sentences)
 
 
-def overview_alt(width: int, height: int, classified: int) -> str:
-    """Screen reader text of the overview."""
-    classes = f", {classified} tiles coloured by their class" if classified else ""
-    return f"Overview of the picture, {width} by {height} pixels, with the field of view framed{classes}."
-
-
 def bars_alt(names: tuple[str, ...], probabilities: np.ndarray, group: str, members: np.ndarray) -> str:
     """Screen reader text of the class bars; `group` is what the `members` are called, nothing where all are alike."""
     shares = ", ".join(f"{name} {value:.0%}" for name, value in zip(names, probabilities, strict=True))
@@ -274,19 +268,6 @@ def flip_sentence(found: tuple[int, ...] | None, blocks: np.ndarray) -> str:
     gone = sorted(set(blocks[list(found)].tolist()))
     numbers = ", ".join(map(str, gone[:12])) + (", …" if len(gone) > 12 else "")
     return f"Smallest set found: {len(gone)} of {blocks.max() + 1} {what} ({numbers}). Without them the label changes."
-
-
-def link_waits(digits: str) -> str:
-    """Said in a fresh browser of a link to a view of somebody's own picture."""
-    return (
-        f"This link was made with a picture you don't have (sha256 {digits}…). Open it at the left, and the view is "
-        "restored."
-    )
-
-
-def link_had_other(digits: str) -> str:
-    """Said when another picture than the link's was opened."""
-    return f"The link was made with another picture (sha256 {digits}…); its view is used as far as it fits this one."
 
 
 def scale_sentence(image: TissueImage) -> str:

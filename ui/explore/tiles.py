@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -12,11 +13,10 @@ from bag_generators import InputError, TissueImage, tiles
 from bag_generators.scale import field_size
 from elimipl.labels import LabelSpace
 from elimipl.predictor import Predictor
-from ui.explore import texts
 from ui.explore.analysis import Analysis
 from ui.explore.picture import move_to
 from ui.figures.drawing import plain
-from ui.figures.map_layer import class_colours
+from ui.figures.map_layer import class_colours, rgba
 from ui.figures.tissue import picture_figure
 from ui.frame import charts
 from ui.frame import texts as shared
@@ -41,11 +41,12 @@ def show_tiles(analysis: Analysis) -> None:
         _offer_all_tiles(image, size, predictor)
     corner = None if analysis.view.whole is None else (analysis.view.x, analysis.view.y)
     figure = overview_figure(image, corner, size, current_palette(), classified, analysis.labels)
+    framed = "the field of view framed" + (f", {len(classified)} tiles coloured by their class" if classified else "")
     charts.show(
         figure,
         key="overview",
         on_click=lambda: _move_to_click(image, size),
-        alt=texts.overview_alt(image.width, image.height, len(classified)),
+        alt=f"Overview of the picture, {image.width} by {image.height} pixels, with {framed}.",
     )
     st.caption("Click in the picture to move the field of view.")
 
@@ -55,23 +56,19 @@ def _offer_all_tiles(image: TissueImage, size: int, predictor: Predictor) -> Non
     if count > MOST_TILES:
         st.caption(f"{count:,} tiles are too many for one map (at most {MOST_TILES}); choose a larger tile.")
         return
+    request = {"map_requested": _map_key(image, size, predictor)}
     st.button(
         f"Classify all {count} tiles",
         icon=":material/grid_on:",
         key="classify-all",
-        on_click=_remember_request,
-        args=(_map_key(image, size, predictor),),
+        on_click=st.session_state.update,
+        args=(request,),
     )
-
-
-def _remember_request(key: tuple[str, int, str]) -> None:
-    st.session_state["map_requested"] = key
 
 
 def _move_to_click(image: TissueImage, size: int) -> None:
     if (point := charts.clicked_point("overview")) is not None:
-        x, y = point["customdata"][:2]
-        move_to(x + size / 2, y + size / 2, size, image)
+        move_to(point["x"], point["y"], size, image)
 
 
 def _classified(image: TissueImage, size: int, predictor: Predictor) -> list[MapTile]:
@@ -90,11 +87,12 @@ def _classify(
     image: TissueImage, size: int, predictor: Predictor, progress: Callable[[float], object]
 ) -> list[MapTile]:
     card = predictor.card
-    corners = tile_positions(image.width, image.height, size)
-    bags = []
-    for number, (_, _, tile) in enumerate(tiles(image, size)):
+    count = (image.width // size) * (image.height // size)
+    corners, bags = [], []
+    for x, y, tile in tiles(image, size):
+        corners.append((x, y))
         bags.append(bag_of(tile, card.generator, **card.generator_params))
-        progress((number + 1) / len(corners))
+        progress(len(bags) / count)
     predictions = predictor.predict_bags(bags)
     return [
         MapTile(x, y, answer.index, answer.probability) for (x, y), answer in zip(corners, predictions, strict=True)
@@ -119,11 +117,6 @@ class MapTile:
     probability: float
 
 
-def tile_positions(width: int, height: int, size: int) -> list[tuple[int, int]]:
-    """Corners of the whole tiles of a picture, left to right, then top to bottom."""
-    return [(x, y) for y in range(0, height - size + 1, size) for x in range(0, width - size + 1, size)]
-
-
 def overview_figure(
     image: TissueImage,
     corner: tuple[int, int] | None,
@@ -138,7 +131,7 @@ def overview_figure(
     if classified:
         _add_classes(figure, classified, size, labels)
     else:
-        _add_click_targets(figure, image, size)
+        _add_click_targets(figure, image)
     if corner is not None:
         x, y = corner
         box = {"x0": x, "y0": y, "x1": x + size, "y1": y + size}
@@ -162,7 +155,7 @@ def _add_classes(figure: go.Figure, classified: list[MapTile], size: int, labels
             y=ys,
             mode="lines",
             fill="toself",
-            fillcolor=_transparent(colour, 0.45),
+            fillcolor=rgba(colour, 0.45),
             line={"color": colour, "width": 1.5},
             hoverinfo="skip",
             name=f"{name} ({len(members)})",
@@ -174,39 +167,22 @@ def _add_classes(figure: go.Figure, classified: list[MapTile], size: int, labels
             marker={"symbol": "square", "size": 34, "opacity": 0},
             text=plain(labels.codes[index]),
             textfont={"size": 11, "color": "#1F1B24"},
-            customdata=[[tile.x, tile.y, tile.probability] for tile in members],
-            hovertemplate=name + " %{customdata[2]:.0%}<extra></extra>",
+            customdata=[tile.probability for tile in members],
+            hovertemplate=name + " %{customdata:.0%}<extra></extra>",
             showlegend=False,
             name="tiles",
         )
     figure.update_layout(legend={"orientation": "v", "x": 1.01, "y": 1})
 
 
-def _add_click_targets(figure: go.Figure, image: TissueImage, size: int) -> None:
+def _add_click_targets(figure: go.Figure, image: TissueImage) -> None:
     """Invisible points to click: each moves the field of view so that it is centred there."""
-    xs, ys, corners = [], [], []
-    for row in range(CLICK_TARGETS):
-        for column in range(CLICK_TARGETS):
-            x = (column + 0.5) * image.width / CLICK_TARGETS
-            y = (row + 0.5) * image.height / CLICK_TARGETS
-            xs.append(x)
-            ys.append(y)
-            corners.append([_clipped(x, size, image.width), _clipped(y, size, image.height)])
+    middles = (np.arange(CLICK_TARGETS) + 0.5) / CLICK_TARGETS
     figure.add_scatter(
-        x=xs,
-        y=ys,
+        x=np.tile(middles * image.width, CLICK_TARGETS),
+        y=np.repeat(middles * image.height, CLICK_TARGETS),
         mode="markers",
         marker={"symbol": "square", "size": 18, "opacity": 0},
-        customdata=corners,
         hovertemplate="move the field of view here<extra></extra>",
         name="targets",
     )
-
-
-def _clipped(centre: float, size: int, length: int) -> int:
-    return max(0, min(length - size, round(centre - size / 2)))
-
-
-def _transparent(colour: str, opacity: float) -> str:
-    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity})"

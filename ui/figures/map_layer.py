@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 
+import cv2
 import numpy as np
 import plotly.graph_objects as go
+from PIL import ImageColor
 
 from elimipl.labels import LabelSpace
 from ui.figures.drawing import Drawing, plain
@@ -38,14 +40,14 @@ ColourScale = list[tuple[float, str]]
 def diverging(colours: str) -> ColourScale:
     """A Plotly scale that is clear in the middle and grows opaque towards both ends."""
     below, above = COLOUR_PAIRS[colours]
-    low = [(0.5 - position / 2, _rgba(below, BELOW * alpha)) for position, alpha in reversed(_ALPHAS)]
-    high = [(0.5 + position / 2, _rgba(above, alpha)) for position, alpha in _ALPHAS]
+    low = [(0.5 - position / 2, rgba(below, BELOW * alpha)) for position, alpha in reversed(_ALPHAS)]
+    high = [(0.5 + position / 2, rgba(above, alpha)) for position, alpha in _ALPHAS]
     return [*low, *high]
 
 
 def rising(colour: str) -> ColourScale:
     """A Plotly scale that is clear at its start and opaque at its end."""
-    return [(position, _rgba(colour, alpha)) for position, alpha in _ALPHAS]
+    return [(position, rgba(colour, alpha)) for position, alpha in _ALPHAS]
 
 
 def at(scale: ColourScale, share: np.ndarray) -> np.ndarray:
@@ -75,14 +77,9 @@ def is_seen_on_tissue(colour: str) -> bool:
     return min(float(np.linalg.norm(_lab(colour) - _lab(other))) for other in TISSUE) >= APART_FROM_TISSUE
 
 
-def channels(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue of a hex code."""
-    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return red, green, blue
-
-
-def _rgba(colour: str, alpha: float) -> str:
-    red, green, blue = channels(colour)
+def rgba(colour: str, alpha: float) -> str:
+    """A hex code as a colour of CSS with an opacity from 0 to 1."""
+    red, green, blue = ImageColor.getrgb(colour)[:3]
     return f"rgba({red},{green},{blue},{alpha:.3g})"
 
 
@@ -92,12 +89,8 @@ def _numbers(rgba: str) -> list[float]:
 
 def _lab(colour: str) -> np.ndarray:
     """CIE L*a*b* (D65) of a hex code."""
-    rgb = np.array(channels(colour)) / 255
-    linear = np.where(rgb > 0.04045, ((rgb + 0.055) / 1.055) ** 2.4, rgb / 12.92)
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
-    scaled = xyz / np.array([0.9505, 1.0, 1.089])
-    f = np.where(scaled > 0.008856, np.cbrt(scaled), 7.787 * scaled + 16 / 116)
-    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+    pixel = np.array([[ImageColor.getrgb(colour)]], dtype=np.float32) / 255
+    return cv2.cvtColor(pixel, cv2.COLOR_RGB2LAB)[0, 0]
 
 
 EVEN = 1.2

@@ -108,13 +108,15 @@ def outline_lines(bag: Bag) -> list[np.ndarray]:
     return [*upright, *(np.array([(x_edges[0], y), (x_edges[-1], y)]) for y in y_edges)]
 
 
+def _with_gaps(lines: list[np.ndarray]) -> tuple[list[float | None], list[float | None]]:
+    """Lines (v, 2) as the x and y of one trace that lifts its pen between them."""
+    xs = [value for line in lines for value in (*line[:, 0].tolist(), None)]
+    return xs, [value for line in lines for value in (*line[:, 1].tolist(), None)]
+
+
 def add_outlines(figure: go.Figure | Drawing, bag: Bag, palette: Palette, x: float = 0, y: float = 0) -> None:
     """Draw the border of every instance, dark on a light halo so that it shows on any stain; the bag lies at (x, y)."""
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for line in outline_lines(bag):
-        xs.extend([*(x + line[:, 0]).tolist(), None])
-        ys.extend([*(y + line[:, 1]).tolist(), None])
+    xs, ys = _with_gaps([line + np.array([x, y]) for line in outline_lines(bag)])
     bold = 1.0 if len(bag) <= FEW else 0.4
     for colour, width in (("rgba(255,255,255,0.85)", 3 * bold), (palette.outline, 1.2 * bold)):
         figure.add_scatter(
@@ -230,12 +232,7 @@ def attention_map(
 
 def add_outline(figure: go.Figure, bag: Bag, chosen: int, palette: Palette) -> None:
     """Draw the border of one instance, on a white halo."""
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for polygon in bag.regions.outline(chosen):
-        closed = [*polygon.tolist(), polygon[0].tolist()]
-        xs.extend([*(x for x, _ in closed), None])
-        ys.extend([*(y for _, y in closed), None])
+    xs, ys = _with_gaps([np.vstack([ring, ring[:1]]) for ring in bag.regions.outline(chosen)])
     bold = 1.0 if len(xs) < INTRICATE else 0.5
     for colour, width in (("white", 5.0 * bold), (palette.chosen, 2.5 * bold)):
         figure.add_scatter(

@@ -49,11 +49,6 @@ def read_by(spaces: Sequence[str]) -> str:
     return f"Read by ELIMIPL models of: {', '.join(titles)}." if titles else NO_MODEL
 
 
-def numbers_step(count: int) -> str:
-    """The last step of every generator."""
-    return f"The instance: {count} number{'s' if count > 1 else ''}"
-
-
 OF_DRAWINGS, OF_TISSUE = ("drawn7",), ("colon", "tissue7")
 """What the ids of models that read drawings or tissue begin with, the best ones first."""
 
@@ -153,7 +148,8 @@ def show_maps(image: TissueImage, bags: Mapping[str, Described], generator: str,
             with st.container(width=CARD_WIDTH):
                 scores = described.scores(unit)
                 mark = ":material/visibility: " if name == generator else ""
-                st.markdown(f"{mark}**{GENERATORS[name].title}** · {_shape(described)}")
+                n, d = described.bag.features.shape
+                st.markdown(f"{mark}**{GENERATORS[name].title}** · {n} × {d} numbers")
                 charts.show(
                     attention_map(
                         image, described.bag, scores, end, at[name], palette, UNIT_AXIS[unit], described.is_even
@@ -186,11 +182,6 @@ def _follow_click(name: str) -> None:
     if (clicked := charts.clicked_instance(f"map-{name}")) is not None:
         st.session_state["follow"], st.session_state["instance"] = name, clicked
         st.session_state["followed"] = (name, clicked)
-
-
-def _shape(described: Described) -> str:
-    n, d = described.bag.features.shape
-    return f"{n} × {d} numbers"
 
 
 def _answer(described: Described) -> str:
@@ -234,7 +225,8 @@ def show_steps(image: TissueImage, described: Described, instance: int) -> None:
     st.subheader(f"{HOW_HEADING}: {generator.title}, instance {instance}", divider="gray")
     drawn = [(step.title, step_figure(step.drawing, palette)) for step in _steps(_key(bag), image, bag, instance)]
     numbers = feature_bars(bag.features[instance], bag.feature_names, palette)
-    drawn.append((numbers_step(len(bag.feature_names)), numbers))
+    count = len(bag.feature_names)
+    drawn.append((f"The instance: {count} number{'s' if count > 1 else ''}", numbers))
     with st.container(horizontal=True, gap="small"):
         for number, (title, figure) in enumerate(drawn, start=1):
             with st.container(width=CARD_WIDTH):

@@ -45,11 +45,6 @@ VERDICTS = {
 }
 
 
-def view_title(view_id: str) -> str:
-    """A table or figure in the list."""
-    return f"{view_id.capitalize()}: {VIEWS[view_id].title}"
-
-
 def bars_heading(data: str, r: int) -> str:
     """What the bars are about."""
     return f"Accuracy on {DATA[data].title}{at(r)}"
@@ -136,33 +131,27 @@ class Choice:
         return [self.row(method, self.r, cost) for method in self.methods]
 
 
-def load_records() -> Records | None:
-    """The results that are installed; None where there are none. Read again only when the file has changed."""
-    if not RESULTS_FILE.exists():
-        return None
-    return _records(str(RESULTS_FILE), RESULTS_FILE.stat().st_mtime_ns)
+def load_results() -> tuple[Records, list[Claim]] | None:
+    """What is installed and the claims tested by it; None where there is nothing. Read again when the file changes."""
+    return _results(str(RESULTS_FILE), RESULTS_FILE.stat().st_mtime_ns) if RESULTS_FILE.exists() else None
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _records(path: str, changed: int) -> Records:
-    return Records(Path(path))
-
-
-def load_claims() -> list[Claim]:
-    """The tested claims of the installed results."""
-    return _claims(str(RESULTS_FILE), RESULTS_FILE.stat().st_mtime_ns)
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _claims(path: str, changed: int) -> list[Claim]:
-    return claims(_records(path, changed))
+def _results(path: str, changed: int) -> tuple[Records, list[Claim]]:
+    records = Records(Path(path))
+    return records, claims(records)
 
 
 def choose(records: Records) -> Choice:
     """Widgets for the sidebar."""
     st.subheader(VIEW_HEADING, divider="gray")
     view_id = choices.one_of(
-        VIEW_HEADING, list(VIEWS), "results_view", title=view_title, shape="list", label_hidden=True
+        VIEW_HEADING,
+        list(VIEWS),
+        "results_view",
+        title=lambda one: f"{one.capitalize()}: {VIEWS[one].title}",
+        shape="list",
+        label_hidden=True,
     )
     view = VIEWS[view_id]
     st.subheader(DATA_HEADING, divider="gray")

@@ -10,7 +10,7 @@ import pytest
 from tests.ui.explore.cell_bags import cell_analysis
 from ui.explore import tabs, texts
 from ui.explore.analysis import MAPS, ViewState, maps_of, votes_of
-from ui.explore.exports import answer_sentences, geojson, instances_csv, removed_sentence
+from ui.explore.exports import answer_sentences, removed_sentence
 from ui.explore.map_figure import map_figure
 from ui.explore.map_panel import _removed_by
 from ui.explore.maps import map_scores, shares_inside, vote_layers
@@ -57,6 +57,9 @@ def test_a_drawn_shape_removes_the_cells_that_lie_in_it(tile):
     assert removed_after(tile, (), drawn(0, 0, 28, 14)) == {0, 1}
     assert removed_after(tile, {5}, drawn(0, 0, 18, 18)) == {0, 5}  # less than half of the others
     assert removed_after(tile, {5}, drawn(300, 300, 320, 320)) is None
+    mask = np.random.default_rng(0).random((224, 224)) < 0.4
+    expected = [mask[tile.bag.regions.mask(cell)].mean() for cell in range(256)]
+    np.testing.assert_allclose(shares_inside(tile.bag, mask), expected)
 
 
 def test_listed_blocks_keep_what_was_drawn_of_them(tile):
@@ -112,10 +115,9 @@ def test_maps_of_cells_are_grids_not_shapes(tile, large, kind):
             sizes.append(len(shown["layout"].get("shapes", ())))
             assert len(shown["data"]) < 30
     assert len(set(sizes)) == 1
-
-
-def test_outlines_of_a_grid_are_its_lines(tile):
     assert len(outline_lines(tile.bag)) == 2 * 17
+    assert maps_of(tile) == MAPS
+    assert "integrated_gradients" not in maps_of(SimpleNamespace(bag=range(10_000)))  # they would take minutes
 
 
 def test_votes_of_twelve_classes_are_sent_as_one_grid(tile):
@@ -143,30 +145,6 @@ def test_removed_cells_are_veiled_on_the_page_and_in_the_file(tile):
     np.testing.assert_array_equal(plain[20:], gone[20:])
 
 
-def test_shares_of_cells_are_counted_at_once_and_exactly(tile):
-    mask = np.random.default_rng(0).random((224, 224)) < 0.4
-    expected = [mask[tile.bag.regions.mask(cell)].mean() for cell in range(256)]
-    np.testing.assert_allclose(shares_inside(tile.bag, mask), expected)
-
-
-def test_gradients_are_not_offered_where_they_take_minutes(tile):
-    assert maps_of(tile) == MAPS
-    assert "integrated_gradients" not in maps_of(SimpleNamespace(bag=range(10_000)))
-
-
-def test_files_of_cells(tile):
-    view = ViewState(removed=(3,))
-    rows = instances_csv(tile, view).splitlines()
-    assert len(rows) == 257
-    assert rows[0].count("near") == rows[0].count("wide") == 128
-    features = json.loads(geojson(tile, view))["features"]
-    assert len(features) == 256
-    assert [feature["metadata"]["removed"] for feature in (one["properties"] for one in features[2:4])] == [
-        "false",
-        "true",
-    ]
-
-
 @pytest.mark.parametrize(
     ("chance", "declined", "trusted"), [(0.95, False, True), (0.7, False, False), (0.3, True, False)]
 )
@@ -178,8 +156,3 @@ def test_the_chance_of_being_right_stands_where_the_only_possible_label_stood(ch
     said = " ".join(answer_sentences(analysis, ViewState()))
     assert f"right in about {100 * chance:.0f} of 100 cases" in said
     assert "no other label is possible" not in said
-
-
-def test_bars_name_classes_by_code_and_title(tile):
-    assert texts.beside_bar(tile.labels, 8) == "Muc · Mucus"
-    assert texts.beside_bar(tile.labels, 0) == "N · Normal or non-neoplastic mucosa"

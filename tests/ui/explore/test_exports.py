@@ -1,5 +1,6 @@
 """The files a person takes away: complete, safe and in the pixels of the whole picture."""
 
+import base64
 import csv
 import dataclasses
 import hashlib
@@ -7,12 +8,11 @@ import io
 import json
 import uuid
 from html.parser import HTMLParser
-from itertools import pairwise
 
-import cv2
 import numpy as np
 import pytest
 import shapely
+from PIL import Image
 
 from bag_generators import GENERATORS
 from elimipl.answer import Answer
@@ -37,41 +37,33 @@ def analysis(request) -> Analysis:
     return analysis_of(request.param)
 
 
-def filled(geometry: dict, shape: tuple[int, int]) -> np.ndarray:
-    """Pixels inside a GeoJSON polygon, holes left out."""
-    polygons = geometry["coordinates"] if geometry["type"] == "MultiPolygon" else [geometry["coordinates"]]
-    inside = np.zeros(shape, dtype=bool)
-    rows, columns = np.indices(shape) + 0.5
-    for rings in polygons:
-        crossings = np.zeros(shape, dtype=int)
-        for ring in rings:
-            for (x0, y0), (x1, y1) in pairwise(ring):
-                if x0 == x1:  # only upright edges are crossed by a ray to the right
-                    crossings += (min(y0, y1) < rows) & (rows < max(y0, y1)) & (columns < x0)
-        inside |= crossings % 2 == 1
-    return inside
-
-
-def test_geojson_covers_exactly_the_instances_in_the_whole_picture(analysis):
-    features = json.loads(geojson(analysis, ViewState()))["features"]
-    assert len(features) == len(analysis.bag.features)
+def test_geojson_covers_exactly_the_instances_and_holds_every_map_for_qupath(analysis):
+    collection = json.loads(geojson(analysis, SHOWN))
+    assert collection["type"] == "FeatureCollection"
+    features, votes = collection["features"], analysis.every_score("single")
+    assert len({uuid.UUID(feature["id"]) for feature in features}) == len(features) == len(analysis.bag)
+    rows, columns = np.indices((224, 224)) + 0.5
+    contributions = analysis.scores("contribution", analysis.labels.index("TUM"))
     for i, feature in enumerate(features):
-        expected = np.zeros((512, 512), dtype=bool)
-        x, y = analysis.view.x, analysis.view.y
-        expected[y : y + 224, x : x + 224] = analysis.bag.regions.mask(i)
-        np.testing.assert_array_equal(filled(feature["geometry"], (512, 512)), expected)
-        times = feature["properties"]["measurements"]["Attention, times an even share"]
-        assert times == len(analysis.bag) * analysis.prediction.attention[i]
-        assert len(feature["properties"]["classification"]["color"]) == 3
-
-
-def test_polygons_are_valid_and_as_large_as_the_instances(analysis):
-    for i, feature in enumerate(json.loads(geojson(analysis, ViewState()))["features"]):
-        polygon = shapely.geometry.shape(feature["geometry"])
+        polygon, mask = shapely.geometry.shape(feature["geometry"]), analysis.bag.regions.mask(i)
+        inside = shapely.contains_xy(polygon, columns + analysis.view.x, rows + analysis.view.y)
+        np.testing.assert_array_equal(inside, mask)
         assert polygon.is_valid, shapely.is_valid_reason(polygon)
-        assert polygon.area == analysis.bag.regions.mask(i).sum()
-        outer = polygon.geoms if polygon.geom_type == "MultiPolygon" else [polygon]
-        assert all(part.exterior.is_ccw and not any(hole.is_ccw for hole in part.interiors) for part in outer)
+        assert polygon.area == mask.sum()
+        parts = polygon.geoms if polygon.geom_type == "MultiPolygon" else [polygon]
+        assert all(part.exterior.is_ccw and not any(hole.is_ccw for hole in part.interiors) for part in parts)
+        properties = feature["properties"]
+        measured = properties["measurements"]
+        assert properties["objectType"] == "detection"
+        assert properties["classification"]["name"] == analysis.labels.names[votes[i].argmax()]
+        assert len(properties["classification"]["color"]) == 3
+        assert all(isinstance(value, float) for value in measured.values())
+        assert all(isinstance(value, str) for value in properties["metadata"].values())
+        assert properties["metadata"]["removed"] == str(i in SHOWN.removed).lower()
+        assert measured["Attention, times an even share"] == len(analysis.bag) * analysis.prediction.attention[i]
+        assert measured["Contribution: TUM"] == contributions[i]
+    of_gradients = 7 if len(analysis.bag) <= 144 else 1  # they take their time: of large bags for the answer alone
+    assert len(measured) == 2 + 3 * 7 + of_gradients
 
 
 def test_csv_has_a_row_per_instance_in_numbers(analysis):
@@ -98,6 +90,10 @@ def test_the_json_names_everything_needed_to_get_the_result_again(analysis):
     assert sum(told["prediction"]["probabilities"].values()) == pytest.approx(1)
     assert told["without_removed"] != told["prediction"]
     assert told["versions"]["torch"]
+    assert told["answer"]["in_scope"] is analysis.answer_without(SHOWN.removed)[1].verdict.in_scope is not None
+    checks = [item["name"] for item in told["answer"]["checks"]]
+    assert checks[:6] == ["size", "tissue", "blur", "colour", "distance", "entropy"]
+    assert told["answer"]["trained_on"] == "tissue tiles"
 
 
 def test_replaying_the_json_gives_the_same_numbers(analysis, tmp_path, capsys):
@@ -126,8 +122,8 @@ def test_the_files_say_what_is_set_and_how_even_attention_is():
 
 def test_the_report_shows_the_raw_output_where_it_is_set():
     analysis = analysis_of("row")
-    calibrated, raw = (html_report(analysis, ViewState(raw=raw)) for raw in (False, True))
-    assert "<h2>Class probabilities</h2>" in calibrated
+    assert "<h2>Class probabilities</h2>" in html_report(analysis, ViewState())
+    raw = html_report(analysis, ViewState(raw=True))
     assert "<h2>Raw output of the network</h2>" in raw
     assert f"width:{analysis.prediction.raw[0]:.1%}" in raw
 
@@ -151,25 +147,6 @@ def test_that_nothing_is_painted_is_said_of_the_map_of_attention_only():
     assert "painted" not in exports.evenness_sentence(analysis, ViewState(kind="vote"))
 
 
-def test_every_map_is_a_measurement_that_qupath_reads(analysis):
-    collection = json.loads(geojson(analysis, SHOWN))
-    assert collection["type"] == "FeatureCollection"
-    votes = analysis.every_score("single")
-    for i, feature in enumerate(collection["features"]):
-        uuid.UUID(feature["id"])
-        properties = feature["properties"]
-        assert properties["objectType"] == "detection"
-        assert properties["classification"]["name"] == analysis.labels.names[votes[i].argmax()]
-        assert all(isinstance(value, float) for value in properties["measurements"].values())
-        assert all(isinstance(value, str) for value in properties["metadata"].values())
-        assert properties["metadata"]["removed"] == str(i in SHOWN.removed).lower()
-        contributed = properties["measurements"]["Contribution: TUM"]
-        assert contributed == analysis.scores("contribution", analysis.labels.index("TUM"))[i]
-    of_gradients = 7 if len(analysis.bag) <= 144 else 1  # they take their time: of large bags for the answer alone
-    assert len(collection["features"][0]["properties"]["measurements"]) == 2 + 3 * 7 + of_gradients
-    assert len({feature["id"] for feature in collection["features"]}) == len(analysis.bag)
-
-
 class Tags(HTMLParser):
     """Collects what a page would load or run."""
 
@@ -183,48 +160,34 @@ class Tags(HTMLParser):
         self.sources += [value for name, value in attributes if name in ("src", "href")]
 
 
-def test_report_is_one_file_without_scripts(analysis):
-    tags = Tags()
-    tags.feed(html_report(analysis, ViewState()))
-    assert "script" not in tags.names
+def test_report_is_one_file_of_two_pages_without_scripts_or_json(analysis):
+    report, tags = html_report(analysis, SHOWN), Tags()
+    tags.feed(report)
+    assert not {"script", "pre"} & {*tags.names}
     assert tags.sources
     assert all(source.startswith("data:image/png;base64,") for source in tags.sources)
+    shown = Image.open(io.BytesIO(base64.b64decode(tags.sources[0].partition(",")[2])))
+    np.testing.assert_array_equal(np.asarray(shown), analysis.image.pixels)
+    assert "label_set" not in report
+    assert "{&#34;" not in report
+    assert (report.count("<section"), report.count("break-before: page")) == (2, 1)
 
 
-def test_report_escapes_what_it_is_given():
-    analysis = analysis_of("row")
-    image = dataclasses.replace(analysis.image, notes=("<script>alert(1)</script>",))
-    report = html_report(dataclasses.replace(analysis, view=View(image)), ViewState())
-    assert "<script>" not in report
-    assert "&lt;script&gt;" in report
-
-
-def test_names_of_classes_can_not_break_out_of_the_report():
+def test_names_of_classes_and_notes_can_not_break_out_of_the_report():
     analysis = analysis_of("row")
     name = """"'><img src=x onerror=alert(1)>{{ 7 * 7 }}{% raw %}</style></pre>"""
     space = dataclasses.replace(analysis.labels, names=(name, *analysis.labels.names[1:]), titles=())
     named = dataclasses.replace(analysis, prediction=dataclasses.replace(analysis.prediction, label_space=space))
-    report, tags, usual = html_report(named, ViewState()), Tags(), Tags()
+    hostile, plain = (
+        dataclasses.replace(one, view=View(dataclasses.replace(analysis.image, notes=(note,))))
+        for one, note in ((named, "<script>alert(1)</script>"), (analysis, "A note."))
+    )
+    report, tags, usual = html_report(hostile, ViewState()), Tags(), Tags()
     tags.feed(report)
-    usual.feed(html_report(analysis, ViewState()))
+    usual.feed(html_report(plain, ViewState()))
     assert tags.names == usual.names
     assert "{{ 7 * 7 }}" in report  # a name is no template either
-
-
-def test_report_shows_the_picture_itself(analysis):
-    import base64
-
-    source = next(part for part in html_report(analysis, ViewState()).split('"') if part.startswith("data:image/png"))
-    shown = cv2.imdecode(np.frombuffer(base64.b64decode(source.partition(",")[2]), np.uint8), cv2.IMREAD_COLOR)
-    np.testing.assert_array_equal(cv2.cvtColor(shown, cv2.COLOR_BGR2RGB), analysis.image.pixels)
-
-
-def test_the_json_says_what_was_checked(analysis):
-    told = provenance(analysis, ViewState()).answer
-    assert told["in_scope"] is analysis.verdict.in_scope is not None
-    names = [item["name"] for item in told["checks"]]
-    assert names[:6] == ["size", "tissue", "blur", "colour", "distance", "entropy"]
-    assert told["trained_on"] == "tissue tiles"
+    assert "&lt;script&gt;" in report
 
 
 def test_no_file_says_that_somebody_named_candidates_where_nobody_did():
@@ -262,16 +225,6 @@ def test_a_model_without_limits_says_not_checked():
     analysis = analyse(checked.view, None, unlimited, checked.candidates)
     assert provenance(analysis, ViewState()).answer["in_scope"] is None
     assert "Not checked whether the model knows" in html_report(analysis, ViewState())
-    said = scope_sentence(analysis.verdict)
-    assert said.startswith("Not checked")
-    assert "passed" not in said
-    assert "size, tissue, focus, stain, likeness to the training pictures, certainty" in said
-
-
-def test_the_report_holds_no_json_and_prints_on_two_pages(analysis):
-    report = html_report(analysis, SHOWN)
-    assert "<pre" not in report
-    assert "label_set" not in report
-    assert "{&#34;" not in report
-    assert report.count("<section") == 2
-    assert report.count("break-before: page") == 1
+    assert "size, tissue, focus, stain, likeness to the training pictures, certainty" in scope_sentence(
+        analysis.verdict
+    )

@@ -83,7 +83,7 @@ def test_the_second_panel_is_in_the_png_and_in_the_report():
     assert provenance(analysis, view).map["panels"] == TWO_CLASSES
 
 
-def test_the_region_and_its_numbers_are_in_the_png_and_in_the_report(analysis):
+def test_only_what_instances_cover_and_the_region_change_in_the_png_and_its_numbers_are_said(analysis):
     x, y = analysis.view.x, analysis.view.y
     region = (((x + 20.0, y + 30.0), (x + 120.0, y + 30.0), (x + 120.0, y + 90.0), (x + 20.0, y + 90.0)),)
     bare, view = ViewState(kind="single"), ViewState(kind="single", region=region)
@@ -92,6 +92,10 @@ def test_the_region_and_its_numbers_are_in_the_png_and_in_the_report(analysis):
     assert changed[35:85, 120].all()
     changed[28:93, 18:123] = False
     assert not changed.any()
+    pixels = shown_part(painted_png(analysis, ViewState(kind="integrated_gradients", opacity=0.5)), analysis)
+    covered = np.isfinite(analysis.bag.regions.paint(np.ones(len(analysis.bag.features))))
+    np.testing.assert_array_equal(pixels[~covered], analysis.image.pixels[~covered])
+    assert (pixels[covered] != analysis.image.pixels[covered]).any(axis=-1).mean() > 0.8
     numbers = region_numbers(
         analysis.bag, analysis.prediction.attention, analysis.scores("single", 0), region_mask(analysis, view)
     )
@@ -99,13 +103,6 @@ def test_the_region_and_its_numbers_are_in_the_png_and_in_the_report(analysis):
     assert said in " ".join(exports.all_sentences(analysis, view))
     assert said in html_report(analysis, view)
     assert provenance(analysis, view).map["region"] == [[list(corner) for corner in region[0]]]
-
-
-def test_the_png_changes_only_what_instances_cover(analysis):
-    pixels = shown_part(painted_png(analysis, ViewState(kind="integrated_gradients", opacity=0.5)), analysis)
-    covered = np.isfinite(analysis.bag.regions.paint(np.ones(len(analysis.bag.features))))
-    np.testing.assert_array_equal(pixels[~covered], analysis.image.pixels[~covered])
-    assert (pixels[covered] != analysis.image.pixels[covered]).any(axis=-1).mean() > 0.8
 
 
 def test_removed_patches_are_crossed_out_in_the_png_and_named():

@@ -11,14 +11,11 @@ TILE = TissueImage.from_array(phantom.draw("NORM", seed=3).pixels)
 BOX = {"box": [{"x": [10, 122], "y": [0, 224]}], "lasso": [{"x": [0, 50, 0], "y": [0, 0, 50]}]}
 
 
-def test_boxes_and_shapes_become_polygons():
+def test_boxes_and_shapes_become_polygons_and_a_mask_of_the_field_of_view():
     box, shape = polygons_of(BOX)
     assert box.tolist() == [[10, 0], [122, 0], [122, 224], [10, 224]]
     assert shape.shape == (3, 2)
     assert polygons_of({"box": [], "lasso": [{"x": [1, 2], "y": [1, 2]}]}) == []
-
-
-def test_a_mask_lies_in_the_field_of_view():
     mask = mask_of(polygons_of({"box": [{"x": [110, 130], "y": [205, 215]}]}), (224, 224), 100, 200)
     rows, columns = np.nonzero(mask)
     assert (columns.min(), rows.min()) == (10, 5)

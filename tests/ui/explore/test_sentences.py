@@ -3,18 +3,24 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from elimipl.cards.card import MethodTrust, Trust
-from elimipl.labels import LESION5, TISSUE7, LabelSpace
+from elimipl.labels import COLON, LESION5, TISSUE7, LabelSpace
 from elimipl.predictor import Predictor
+from elimipl.scope import Check, Verdict
 from ui.explore import texts
 from ui.explore.maps import RegionNumbers
+
+PASSED = Check("size", True, 224.0, 112.0, "The shorter side measures 224 px.")
 
 
 def test_classes_are_spelled_out():
     assert texts.in_words(TISSUE7, 6) == "Colorectal adenocarcinoma epithelium (TUM)"
     assert texts.in_words(LESION5, 3) == "Tubular adenoma"
     assert texts.in_words(LabelSpace.of(["cat", "dog"]), 1) == "dog"
+    assert texts.beside_bar(COLON, 8) == "Muc · Mucus"
+    assert texts.beside_bar(COLON, 0) == "N · Normal or non-neoplastic mucosa"
 
 
 def test_the_line_of_trust_says_what_was_measured_or_that_nothing_was():
@@ -56,3 +62,22 @@ def test_the_set_of_possible_labels_is_said_in_words():
     assert texts.possible(("TUM",), TISSUE7, 6) == "The model's own 90 % set holds no other label."
     assert texts.possible(("MUC", "TUM"), TISSUE7, 6).startswith("The model's own 90 % set: Mucus (MUC), ")
     assert "Mucus (MUC), " in texts.possible(("MUC", "TUM"), TISSUE7, 6)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (Verdict((PASSED,), ()), "The picture passed all checks: size."),
+        (
+            Verdict((PASSED,), ("blur",)),
+            "Not checked whether the model knows pictures like this one. The picture passed: size. "
+            "This model came without limits for: focus.",
+        ),
+        (
+            Verdict((PASSED,), (), "drawn phantoms"),
+            "The picture passed all checks: size. This model has learned from drawn phantoms only.",
+        ),
+    ],
+)
+def test_what_the_page_says_of_the_scope(verdict, said):
+    assert texts.scope_sentence(verdict) == said

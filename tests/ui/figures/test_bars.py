@@ -24,7 +24,8 @@ def bars(figure, name):
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_every_class_has_one_bar_in_the_colour_of_its_group(palette):
-    figure = class_bars(PROBABILITIES, TISSUE7, groups(palette), palette, true_index=4)
+    before = np.full(7, 1 / 7)
+    figure = class_bars(PROBABILITIES, TISSUE7, groups(palette), palette, true_index=4, before=before)
     shown = {
         name: value
         for group in ("candidate", "non-candidate")
@@ -35,6 +36,9 @@ def test_every_class_has_one_bar_in_the_colour_of_its_group(palette):
     assert set(bars(figure, "candidate").y) == {"DEB", "NORM", "TUM"}
     assert bars(figure, "candidate").marker.color == palette.candidate
     assert bars(figure, "non-candidate").marker.color == palette.non_candidate
+    outlines = zip(bars(figure, "candidate").y, bars(figure, "candidate").marker.line.color, strict=True)
+    assert [name for name, line in outlines if line == palette.text] == ["NORM"]
+    np.testing.assert_allclose(bars(figure, "before").x, before)
 
 
 def test_classes_are_spelled_out_beside_their_bars_in_lines_that_fit():
@@ -45,31 +49,13 @@ def test_classes_are_spelled_out_beside_their_bars_in_lines_that_fit():
     assert max(len(line.replace("&lt;", "<").replace("&gt;", ">")) for line in axis.ticktext[0].split("<br>")) <= 30
 
 
-def test_only_the_true_label_is_outlined():
-    candidate = bars(class_bars(PROBABILITIES, TISSUE7, groups(), LIGHT, true_index=4), "candidate")
-    outlined = [name for name, line in zip(candidate.y, candidate.marker.line.color, strict=True) if line == LIGHT.text]
-    assert outlined == ["NORM"]
-
-
-def test_ghost_bars_show_the_answer_before():
-    before = np.full(7, 1 / 7)
-    figure = class_bars(PROBABILITIES, TISSUE7, groups(), LIGHT, before=before)
-    np.testing.assert_allclose(bars(figure, "before").x, before)
-
-
 def test_three_bars_of_figure_two():
     trace = three_bars(PROBABILITIES, CANDIDATES, LIGHT, true_index=4).data[0]
     shown = dict(zip(trace.y, trace.x, strict=True))
     assert shown["true label"] == pytest.approx(0.25)
     assert shown["average candidate"] == pytest.approx((0.05 + 0.25 + 0.05) / 3)
     assert shown["average non-candidate"] == pytest.approx((0.1 + 0.15 + 0.2 + 0.2) / 4)
-
-
-def test_unknown_truth_has_no_bar_and_no_non_candidates_average_to_zero():
-    trace = three_bars(PROBABILITIES, np.ones(7, dtype=bool), LIGHT).data[0]
+    assert outside_mass(PROBABILITIES, CANDIDATES) == pytest.approx(0.65)
+    trace = three_bars(PROBABILITIES, np.ones(7, dtype=bool), LIGHT).data[0]  # nobody knows the truth or rules out
     assert list(trace.y) == ["average candidate", "average non-candidate"]
     assert trace.x[1] == 0
-
-
-def test_mass_outside_the_candidates():
-    assert outside_mass(PROBABILITIES, CANDIDATES) == pytest.approx(0.65)

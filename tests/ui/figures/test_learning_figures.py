@@ -32,6 +32,7 @@ def test_loss_curves_are_finite_and_the_total_falls(reports):
     assert set(curves) == {"mapping", "sparsity", "inhibition", "total"}
     assert all(len(curve) == 15 and np.isfinite(curve).all() for curve in curves.values())
     assert curves["total"][-1] < curves["total"][0]
+    assert drawn(loss_curves((), 60, LIGHT))["layout"]["xaxis"]["range"] == [0, 60.5]  # before the first epoch
 
 
 def test_accuracy_curves_are_shares_and_leave_out_what_is_not_known(reports):
@@ -44,10 +45,6 @@ def test_accuracy_curves_are_shares_and_leave_out_what_is_not_known(reports):
     )
     history = fit(unlabelled, Config.preset("default", hidden=4, epochs=1)).history
     assert drawn(accuracy_curves(history, 1, LIGHT))["data"] == []
-
-
-def test_before_the_first_epoch_the_axes_are_there_already():
-    assert drawn(loss_curves((), 60, LIGHT))["layout"]["xaxis"]["range"] == [0, 60.5]
 
 
 def test_weight_bars_are_distributions_over_the_candidates():

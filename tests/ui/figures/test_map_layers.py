@@ -25,17 +25,12 @@ from ui.figures.map_layer import (
 TILE = TissueImage.from_array(phantom.draw("NORM", seed=3).pixels)
 
 
-def peaked(n: int) -> np.ndarray:
-    """Attention with one patch at four times and one at a quarter of an even share."""
-    attention = np.full(n, 1.0)
-    attention[0], attention[-1] = 4.0, 0.25
-    return attention / n
-
-
 def test_attention_has_one_scale_for_every_picture():
     for name in ("row", "kmeansseg"):
         bag = generate(name, TILE)
-        layer = attention_layer(bag, peaked(len(bag)), "Teal")
+        attention = np.full(len(bag), 1 / len(bag))
+        attention[0], attention[-1] = 4 * attention[0], attention[-1] / 4
+        layer = attention_layer(bag, attention, "Teal")
         assert np.nanmax(layer.cells) == pytest.approx(2 / 3)  # log2(4) of log2(8)
         assert np.nanmin(layer.cells) == pytest.approx(-2 / 3)
         assert {text: position for position, text in layer.ticks}["1"] == 0

@@ -12,7 +12,7 @@ from PIL import Image
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
 from ui.explore.maps import share_layer
-from ui.explore.tiles import MapTile, overview_figure, tile_positions
+from ui.explore.tiles import MapTile, overview_figure
 from ui.figures.tissue import add_click_targets, add_outlines, display_copy, picture_figure
 from ui.frame.palette import LIGHT
 
@@ -20,52 +20,26 @@ TILE = TissueImage.from_array(phantom.draw("NORM", seed=3).pixels)
 WIDE = TissueImage.from_array(np.ascontiguousarray(TILE.pixels[:151]))
 
 
-def painted(image, generator, threshold=0.0):
+@pytest.mark.parametrize("image", [TILE, WIDE], ids=["square", "wide"])
+@pytest.mark.parametrize("generator", list(GENERATORS))
+def test_picture_cells_and_click_targets_agree_with_the_regions_pixel_by_pixel(image, generator):
     bag = generate(generator, image)
     scores = np.linspace(0.1, 1, len(bag.features))
     figure = picture_figure(image)
-    share_layer(bag, scores, "Attention", "Teal", threshold).add_to(figure, 0.6)
-    return bag, scores, figure
-
-
-@pytest.mark.parametrize("image", [TILE, WIDE], ids=["square", "wide"])
-@pytest.mark.parametrize("generator", list(GENERATORS))
-def test_heatmap_cells_agree_with_the_regions_pixel_by_pixel(image, generator):
-    bag, scores, figure = painted(image, generator)
-    heatmap = figure.data[0]
+    share_layer(bag, scores, "Attention", "Teal").add_to(figure, 0.6)
+    add_click_targets(figure, bag, scores, LIGHT, "Attention")
+    picture, (heatmap, targets) = figure.layout.images[0], figure.data
+    assert (picture.x, picture.y, picture.sizex, picture.sizey) == (0, 0, image.width, image.height)
+    assert tuple(figure.layout.xaxis.range) == (0, image.width)
+    assert tuple(figure.layout.yaxis.range) == (image.height, 0)
+    assert figure.layout.yaxis.scaleanchor == "x"
     x, y, z = np.asarray(heatmap.x), np.asarray(heatmap.y), np.asarray(heatmap.z)
     assert z.shape == (len(y) - 1, len(x) - 1)
     drawn = np.full((image.height, image.width), np.nan)
     for row, (top, bottom) in enumerate(pairwise(y)):
         for column, (left, right) in enumerate(pairwise(x)):
             drawn[int(top) : int(bottom), int(left) : int(right)] = z[row, column]
-    np.testing.assert_allclose(drawn, bag.regions.paint(scores), atol=1e-12)
-
-
-@pytest.mark.parametrize("generator", list(GENERATORS))
-def test_the_picture_covers_its_own_pixels(generator):
-    _, _, figure = painted(WIDE, generator)
-    picture = figure.layout.images[0]
-    assert (picture.x, picture.y, picture.sizex, picture.sizey) == (0, 0, WIDE.width, WIDE.height)
-    assert tuple(figure.layout.xaxis.range) == (0, WIDE.width)
-    assert tuple(figure.layout.yaxis.range) == (WIDE.height, 0)
-    assert figure.layout.yaxis.scaleanchor == "x"
-
-
-def test_threshold_clears_what_lies_below():
-    _, _, figure = painted(TILE, "row", threshold=0.5)
-    values = np.asarray(figure.data[0].z, dtype=float)
-    assert np.isnan(values).sum() == 4
-    assert np.nanmin(values) >= 0.5
-
-
-@pytest.mark.parametrize("generator", list(GENERATORS))
-def test_click_targets_answer_with_the_instance_below(generator):
-    bag = generate(generator, WIDE)
-    figure = go.Figure()
-    scores = np.linspace(0, 1, len(bag.features))
-    add_click_targets(figure, bag, scores, LIGHT, "Attention")
-    targets = figure.data[0]
+    np.testing.assert_allclose(drawn, bag.regions.paint(scores), atol=1e-7)
     for x, y, index in zip(targets.x, targets.y, targets.customdata, strict=True):
         assert bag.regions.at(x, y) == index
     if generator != "sbn":  # the central half only
@@ -92,12 +66,11 @@ def test_overview_frames_the_field_and_colours_the_tiles():
     from elimipl.labels import TISSUE7
 
     image = TissueImage.from_array(np.tile(TILE.pixels, (2, 3, 1)))
-    corners = tile_positions(image.width, image.height, 224)
-    assert len(corners) == 6
+    corners = [(x, y) for y in (0, 224) for x in (0, 224, 448)]
     tiles = [MapTile(x, y, number % 2, 0.5) for number, (x, y) in enumerate(corners)]
     figure = overview_figure(image, (10, 20), 224, LIGHT, tiles, TISSUE7)
     frame = figure.layout.shapes[-1]
     assert (frame.x0, frame.y0, frame.x1, frame.y1) == (10, 20, 234, 244)
     assert [trace.name for trace in figure.data if trace.fill == "toself"] == ["DEB (3)", "LYM (3)"]
-    clicked = [tuple(data[:2]) for trace in figure.data if trace.name == "tiles" for data in trace.customdata]
-    assert sorted(clicked) == sorted(corners)
+    clicked = [point for one in figure.data if one.name == "tiles" for point in zip(one.x, one.y, strict=True)]
+    assert sorted(clicked) == sorted((x + 112, y + 112) for x, y in corners)
