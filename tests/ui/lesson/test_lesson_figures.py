@@ -7,14 +7,29 @@ import torch
 from elimipl.labels import TISSUE7
 from elimipl.model.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
 from ui.frame.palette import DARK, LIGHT
-from ui.lesson.downhill import STEP_SIZE, descend, gradients, walk
-from ui.lesson.figures.contrast import CHANCE, contrast_figure
-from ui.lesson.figures.digits import digit_row
-from ui.lesson.figures.label_matrices import CANDIDATE, MEANINGS, TRUE, label_matrices, label_parts, label_strip
+from ui.lesson.figures import (
+    CANDIDATE,
+    CHANCE,
+    MEANINGS,
+    TRUE,
+    contrast_figure,
+    digit_row,
+    label_matrices,
+    label_parts,
+    label_strip,
+)
 from ui.lesson.recorded import ATTENTION_FILE, RECORDED_FILE, attention_runs, recorded_runs
-from ui.lesson.steps.attention import attention_panels, contrasts
-from ui.lesson.steps.scores import KINDS, share_out
-from ui.lesson.steps.sparsity import INHIBITION, STARTS, STEPS, starting_probabilities
+from ui.lesson.steps.attention import KINDS, attention_panels, contrasts, share_out
+from ui.lesson.steps.losses import (
+    DESCENT_STARTS,
+    DESCENT_STEPS,
+    INHIBITION,
+    STEP_SIZE,
+    descend,
+    gradients,
+    starting_probabilities,
+    walk,
+)
 
 CANDIDATES = np.array([True, True, False, False, True, False, True])
 TRUE_INDEX = 4
@@ -109,10 +124,10 @@ def test_walks_go_downhill_with_every_pair_of_factors_up_to_the_papers_ten():
     assert STEP_SIZE > 0
 
 
-@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("start", DESCENT_STARTS)
 def test_l1_never_favours_a_candidate_and_only_pushes_mass_out(start):
     first = starting_probabilities(CANDIDATES, start)
-    path = descend(first, CANDIDATES, "l1", 0.0, STEPS)
+    path = descend(first, CANDIDATES, "l1", 0.0, DESCENT_STEPS)
     np.testing.assert_allclose(path.sum(axis=1), 1)
     shares = path[:, CANDIDATES] / path[:, CANDIDATES].sum(axis=1, keepdims=True)
     assert (np.diff(shares.max(axis=1)) <= 1e-12).all()
@@ -122,13 +137,13 @@ def test_l1_never_favours_a_candidate_and_only_pushes_mass_out(start):
 @pytest.mark.parametrize("gamma", [0.0, INHIBITION])
 def test_entropy_lets_the_leader_win_but_has_no_direction_when_all_are_level(gamma):
     for start, winner in (("ahead", True), ("equal", False)):
-        path = descend(starting_probabilities(CANDIDATES, start), CANDIDATES, "entropy", gamma, STEPS)
+        path = descend(starting_probabilities(CANDIDATES, start), CANDIDATES, "entropy", gamma, DESCENT_STEPS)
         share = path[-1, CANDIDATES].max() / path[-1, CANDIDATES].sum()
         assert share > 0.95 if winner else share == pytest.approx(1 / CANDIDATES.sum())
 
 
 def test_l1_levels_the_candidates():
-    path = descend(starting_probabilities(CANDIDATES, "ahead"), CANDIDATES, "l1", 0.0, STEPS)
+    path = descend(starting_probabilities(CANDIDATES, "ahead"), CANDIDATES, "l1", 0.0, DESCENT_STEPS)
     first, last = (np.ptp(p[CANDIDATES] / p[CANDIDATES].sum()) for p in (path[0], path[-1]))
     assert last < 0.5 * first
 

@@ -122,7 +122,12 @@ def _edit(chosen: Chosen, key: str) -> None:
 
 def _take_file(chosen: Chosen) -> None:
     """Add the annotations of a file, once."""
-    upload = st.file_uploader("Annotations (GeoJSON)", type=[".geojson", ".json"], help=texts.IMPORT_HELP, key=_IMPORT)
+    upload = st.file_uploader(
+        "Annotations (GeoJSON)",
+        type=[".geojson", ".json"],
+        help="In QuPath: File → Export objects as GeoJSON. Coordinates are pixels of the full slide.",
+        key=_IMPORT,
+    )
     seen = (None, None) if upload is None else (upload.file_id, chosen.id)
     before = st.session_state.get(f"{_IMPORT}_seen")
     if upload is None or (before is not None and before[0] == seen):
