@@ -13,9 +13,8 @@ from ui.frame.page import show_error
 from ui.frame.visitor import visitor
 from ui.slide import texts
 from ui.slide.regions.geojson import read_regions, write_regions
-from ui.slide.regions.kept import kept_regions
 from ui.slide.regions.numbers import RegionNumbers, measure
-from ui.slide.regions.region import Region, drawn_ring
+from ui.slide.regions.region import Region, drawn_ring, kept_regions
 from ui.slide.sources import Chosen
 
 _TABLE, _IMPORT, _TROUBLE = "slide_regions", "slide_geojson", "slide_region_trouble"

@@ -4,8 +4,7 @@ import pytest
 import shapely
 
 from bag_generators import InputError
-from ui.slide.regions.kept import KeptRegions
-from ui.slide.regions.region import MOST_REGIONS, Region
+from ui.slide.regions.region import MOST_REGIONS, KeptRegions, Region
 
 REGION = Region(1, "Region 1", shapely.box(0, 0, 10, 10))
 
