@@ -4,12 +4,11 @@ import streamlit as st
 
 from bag_generators import InputError
 from ui.frame.page import show_error, start_page
-from ui.lesson.answers import ask, offer_answers
 from ui.lesson.case import choose_case
-from ui.lesson.collected import read_collected
 from ui.lesson.frame import CLASS_STYLE, page_parts, show_step_list, show_task, show_text, show_way_on
+from ui.lesson.kept import read_collected
 from ui.lesson.plan import load_glossary, load_lesson
-from ui.lesson.progress import Progress, asked_for_class, come_back, for_class, leave_off
+from ui.lesson.progress import Progress, ask, asked_for_class, come_back, for_class, leave_off, offer_answers
 from ui.lesson.steps import STEPS
 
 come_back()

@@ -14,10 +14,9 @@ from tests.support.waiting import PATIENCE
 from tests.ui.classroom.a_class import HERE, TEACHER, opened, small_pictures
 from ui.classroom import learning
 from ui.classroom.outcome import read_outcome
-from ui.classroom.store.classes import VOTE_SECONDS, VOTES, ClassStore
+from ui.classroom.store.classes import VOTE_SECONDS, VOTES, ClassStore, Pace
 from ui.classroom.store.database import VERSION
 from ui.classroom.store.records import BegunTraining, NewPicture
-from ui.classroom.store.secrets import Pace
 from ui.classroom.tally import tally
 from ui.classroom.worker import ClassTraining, begin
 

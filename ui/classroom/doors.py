@@ -45,10 +45,15 @@ def show_start() -> None:
     with left:
         st.subheader("Join a class", anchor=False)
         with st.form("join", border=False):
-            code = st.text_input("Code on the teacher's screen", max_chars=40, help=texts.CODE_HELP, key="class_code")
+            code = st.text_input(
+                "Code on the teacher's screen",
+                max_chars=40,
+                help="Eight letters and digits, such as ABCD-2345. Scanning the square there does the same.",
+                key="class_code",
+            )
             if st.form_submit_button("Join", type="primary", icon=":material/login:") and code.strip():
                 _join(code)
-        st.caption(texts.NO_ACCOUNT)
+        st.caption("No account and no name: you are a number to the class. Everything is deleted after a day.")
         with st.expander("Come back from another browser"):
             _show_way_back()
     with right:
@@ -94,7 +99,14 @@ def _show_opening() -> None:
     samples = {sample.id: sample for sample in list_samples() if space == "tissue7" or sample.label is None}
     if space == "tissue7":
         left, right = st.columns(2)
-        drawn = left.number_input("Drawings of each tissue", 0, 3, 2, help=texts.DRAWN_HELP, key="class_drawn")
+        drawn = left.number_input(
+            "Drawings of each tissue",
+            0,
+            3,
+            2,
+            help="Phantoms, whose class is known. Other drawings are kept back to measure the models on.",
+            key="class_drawn",
+        )
         composed = right.number_input(
             "Composed fields of each tissue", 0, 3, 0, help=texts.COMPOSED_HELP, key="class_composed"
         )

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from bag_generators import InputError
+from bag_generators.validation import plain
 from elimipl.csv_cells import defused
 from ui.classroom import texts
 from ui.classroom.learning import class_bags, make_task
-from ui.classroom.outcome import outcome_facts, read_outcome
+from ui.classroom.outcome import read_outcome
 from ui.classroom.store.classes import ClassStore
 from ui.classroom.store.records import Ballot, ClassSession
 from ui.classroom.tally import Tally
@@ -66,7 +67,7 @@ def class_json(session: ClassSession, ballots: Sequence[Ballot], counted: Tally)
             }
             for ballot in ballots
         ],
-        "training": None if session.outcome is None else outcome_facts(read_outcome(session.outcome)),
+        "training": None if session.outcome is None else plain(read_outcome(session.outcome)),
     }
     return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
 

@@ -1,6 +1,6 @@
 """What training on the class's answers came to, as it is kept with the session."""
 
-from bag_generators.validation import Record, parse_json, plain, validated
+from bag_generators.validation import Record, parse_json, validated
 
 ARMS = ("truth", "class", "three", "tops", "nothing")
 """What was learned from: true labels, the class's candidate sets, those of three students drawn for each picture (the
@@ -50,17 +50,7 @@ class Outcome(Record):
         return None
 
 
-def write_outcome(outcome: Outcome) -> str:
-    """As JSON."""
-    return outcome.model_dump_json()
-
-
 def read_outcome(text: str) -> Outcome:
-    """What `write_outcome` wrote."""
+    """The outcome that a class keeps as JSON."""
     called = "What the class's training came to"
     return validated(Outcome, parse_json(text, called), called)
-
-
-def outcome_facts(outcome: Outcome) -> object:
-    """As plain JSON values, for files."""
-    return plain(outcome)

@@ -17,7 +17,7 @@ from ui.frame import charts
 from ui.frame.download import download_button
 from ui.frame.markdown import escape
 from ui.frame.palette import current_palette
-from ui.lesson.figures.label_matrices import label_matrices
+from ui.lesson.figures import label_matrices
 
 
 def show_votes(session: ClassSession, ballots: Sequence[Ballot], key: str) -> None:
@@ -91,7 +91,7 @@ def show_confusions(session: ClassSession, counted: Tally) -> None:
         st.metric(
             "Agreement (Krippendorff's α)",
             "–" if counted.alpha is None else f"{counted.alpha:.2f}",
-            help=texts.ALPHA_HELP,
+            help="Of the most likely labels: 1 where all agree, 0 where they agree as often as by chance.",
         )
         st.markdown(texts.agreement(counted.alpha))
         for true, other, share in counted.confusions(truths):

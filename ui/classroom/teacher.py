@@ -14,8 +14,8 @@ from ui.classroom.doors import RETURN_KEY
 from ui.classroom.figures import answer_bars
 from ui.classroom.kept import class_store
 from ui.classroom.results import show_confusions, show_files, show_sets, show_votes
+from ui.classroom.store.classes import as_shown
 from ui.classroom.store.records import ClassSession
-from ui.classroom.store.secrets import as_shown
 from ui.classroom.tally import tally
 from ui.classroom.training import show_training
 from ui.frame import charts

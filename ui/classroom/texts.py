@@ -16,11 +16,8 @@ LABELS_ABOUT = (
     "labels of your own, the class labels samples of unknown truth and pictures that you upload."
 )
 
-CODE_HELP = "Eight letters and digits, such as ABCD-2345. Scanning the square there does the same."
-NO_ACCOUNT = "No account and no name: you are a number to the class. Everything is deleted after a day."
 
 LABELS_TITLES = {"tissue7": "7 tissues", "colon": "12 classes of the colon", "own": "Of my own"}
-DRAWN_HELP = "Phantoms, whose class is known. Other drawings are kept back to measure the models on."
 COMPOSED_HELP = "Sixteen patches, some of which carry the class; the rest is tissue that all drawings share."
 UPLOAD_HELP = (
     "A label in the name of a file (TUM-0001.png) is its truth; without one the class can vote on it, and what the "
@@ -42,7 +39,6 @@ RULE = (
     "that is the most likely one for at least a tenth of them (with up to ten answers: for anybody)."
 )
 REVEAL_HELP = "Here and on all phones. Figure 1 of the paper: Y = Y_F + Y_T + S̄; a learning machine sees S and S̄ only."
-ALPHA_HELP = "Of the most likely labels: 1 where all agree, 0 where they agree as often as by chance."
 PICTURE_COLUMNS = ("picture", "answers", "most likely", "for so many", "others said", "candidate set", "true label")
 COST_INTRO = (
     "ELIMIPL and DEMIPL learn from the class's candidate sets, beside the same models that are given the true labels, "

@@ -9,7 +9,7 @@ from bag_generators import InputError
 from elimipl import jobs
 from elimipl.jobs import FAILED, Job
 from ui.classroom.learning import Task, learn, make_task
-from ui.classroom.outcome import Outcome, write_outcome
+from ui.classroom.outcome import Outcome
 from ui.classroom.store.classes import ClassStore
 from ui.classroom.store.records import ClassSession
 from ui.classroom.tally import Tally
@@ -70,7 +70,7 @@ def begin(
     give_up = partial(store.end_training, session.id, teacher)
 
     def keep(outcome: Outcome) -> None:
-        store.keep_outcome(session.id, teacher, write_outcome(outcome))
+        store.keep_outcome(session.id, teacher, outcome.model_dump_json())
 
     run = ClassTraining(task, f"class {session.id}", keep, give_up, tries)
     try:

@@ -61,7 +61,7 @@ def choose_generator() -> str:
 
 def choose_model(generator: str) -> Predictor | None:
     """The model for this generator: label space × method. None where none can be used; the reason is shown."""
-    st.subheader(texts.MODEL_HEADING, divider="gray")
+    st.subheader("Model", divider="gray")
     trained = choose_trained(generator)
     if trained is not None:
         _show_measured(trained.card)
@@ -85,7 +85,7 @@ def follow_weights(card: Card) -> None:
     """Let the address name the weights that answer, and say so where a link was made with others."""
     digest = card.sha256[:DIGITS]
     other = texts.other_weights(escape(card.id))
-    address.look_at("weights", texts.WEIGHTS_LABEL, address.named({digest: digest}), f"“{digest}”", other)
+    address.look_at("weights", "Model weights", address.named({digest: digest}), f"“{digest}”", other)
     address.hold("weights", [digest])
 
 
@@ -118,5 +118,5 @@ def _show_measured(card: Card) -> None:
     first, *more = all_sentences(card)
     drawings = f"{DRAWINGS_ONLY} " if card.pictures == PHANTOMS else ""
     st.caption(escape(f"{drawings}{first}"))
-    with st.popover(texts.MEASURED_LABEL, icon=":material/fact_check:"):
+    with st.popover("What was measured", icon=":material/fact_check:"):
         st.markdown("\n".join(f"- {escape(said)}" for said in more))

@@ -222,7 +222,7 @@ def some_names(key: str, label: str, names: Sequence[str]) -> list[str]:
     if unknown := [name for name in asked if name not in names]:
         _refuse(
             key,
-            refusal_notice(label, unknown, texts.NOT_HERE, texts.NOTHING),
+            refusal_notice(label, unknown, texts.NOT_HERE, "nothing"),
             [name for name in asked if name in names],
         )
     return [name for name in names if name in asked]

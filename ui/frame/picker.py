@@ -35,7 +35,7 @@ def choose_space(key: str, spaces: Mapping[str, LabelSpace]) -> str:
         return texts.SPACE_TITLES.get(space, space)
 
     return choices.one_of(
-        texts.SPACE_LABEL,
+        "Label space",
         offered,
         key,
         offered[0],
@@ -48,7 +48,7 @@ def choose_space(key: str, spaces: Mapping[str, LabelSpace]) -> str:
 def choose_method(
     key: str,
     methods: Sequence[str],
-    label: str = texts.METHOD_LABEL,
+    label: str = "Method",
     default: str | None = None,
     title: Callable[[str], str] = str,
     shape: choices.Shape = "list",

@@ -28,9 +28,7 @@ CLASSIFYING = "Classifying tiles…"
 
 GENERATOR_HEADING = "Bag generator"
 
-MODEL_HEADING = "Model"
 NO_MODEL = "No model for this generator is installed. Restore assets/models or choose another generator."
-SPACE_LABEL = "Label space"
 SPACE_HELP = (
     "Colon: the most advanced epithelium in the picture, from normal mucosa to adenocarcinoma, or the tissue where "
     "there is none. Tissues: the seven of the paper. Drawn phantoms: drawings only."
@@ -38,16 +36,10 @@ SPACE_HELP = (
 SPACE_TITLES = {"colon": "12 classes of the colon", "tissue7": "7 tissues", "phantoms": "7 drawn phantoms"}
 OLD_SPACE_TITLES = {"5 lesions": "colon"}
 """What links held before they held ids, and the label space that took the place."""
-METHOD_LABEL = "Method"
 METHOD_HELP = "ELIMIPL uses candidate and non-candidate labels; DEMIPL, its predecessor, only the candidates."
-MEASURED_LABEL = "What was measured"
 NOT_CHECKED = "Not checked whether the model knows pictures like this one."
 
 NOT_HERE = "which this version does not have here"
-NOTHING = "nothing"
-
-
-WEIGHTS_LABEL = "Model weights"
 
 
 def in_line(place: int, waiting: int) -> str:

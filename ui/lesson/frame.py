@@ -8,10 +8,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ui.frame.download import download_button
 from ui.lesson import texts
-from ui.lesson.answers import offer_answers
 from ui.lesson.papers import guide, handout
 from ui.lesson.plan import Lesson, Step, Term
-from ui.lesson.progress import PARTS, Progress, start_over
+from ui.lesson.progress import PARTS, Progress, offer_answers, start_over
 
 DONE_ICON, OPEN_ICON, HERE_ICON = ":material/check_circle:", ":material/circle:", ":material/radio_button_checked:"
 CLASS_STYLE = "<style>[data-testid=stSidebar], [data-testid=stHeader] {display: none}</style>"
@@ -48,7 +47,7 @@ def show_step_list(progress: Progress) -> None:
     """All steps with a tick on those that are done; each can be opened at any time."""
     if not progress.shows("steps"):
         return
-    st.subheader(texts.STEPS_HEADING, divider="gray")
+    st.subheader("Steps", divider="gray")
     with st.container(gap="xxsmall"):
         for position, step in enumerate(progress.steps):
             here = position == progress.position
@@ -73,7 +72,7 @@ def show_notation(step: Step, glossary: tuple[Term, ...]) -> None:
         f'{escape(term.symbol)}<span class="tip">{escape(f"{term.name}: {term.meaning}")}</span></span>'
         for term in terms
     )
-    st.html(f'{NOTATION_STYLE}<div class="notation">{texts.NOTATION_LABEL} {spans}</div>')
+    st.html(f'{NOTATION_STYLE}<div class="notation">{"Notation:"} {spans}</div>')
 
 
 def show_task(progress: Progress) -> None:
@@ -84,7 +83,7 @@ def show_task(progress: Progress) -> None:
     if step.id in progress.done:
         st.success(f"**{texts.DONE_LABEL}:** {step.task}", icon=DONE_ICON)
     else:
-        st.info(f"**{texts.TASK_LABEL}:** {step.task}", icon=":material/touch_app:")
+        st.info(f"**Do this:** {step.task}", icon=":material/touch_app:")
 
 
 def show_way_on(progress: Progress, lesson: Lesson, glossary: tuple[Term, ...]) -> None:
@@ -94,24 +93,27 @@ def show_way_on(progress: Progress, lesson: Lesson, glossary: tuple[Term, ...]) 
     position, last = progress.position, len(progress.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            texts.BACK_LABEL, key="back", icon=":material/arrow_back:", disabled=position == 0,
+            "Back", key="back", icon=":material/arrow_back:", disabled=position == 0,
             on_click=partial(progress.go, position - 1),
         )  # fmt: skip
         st.button(
-            texts.NEXT_LABEL, key="next", icon=":material/arrow_forward:", disabled=position == last, type="primary",
+            "Next", key="next", icon=":material/arrow_forward:", disabled=position == last, type="primary",
             on_click=partial(progress.go, position + 1),
         )  # fmt: skip
-        with st.popover(texts.LINK_LABEL, icon=":material/link:"):
+        with st.popover("Links", icon=":material/link:"):
             _offer_links(progress)
-        with st.popover(texts.GLOSSARY_LABEL, icon=":material/dictionary:"):
+        with st.popover("Glossary", icon=":material/dictionary:"):
             st.markdown("\n".join(f"- **{term.symbol}** {term.name}: {term.meaning}" for term in glossary))
-        with st.popover(texts.ANSWERS_HEADING, icon=":material/fact_check:"):
+        with st.popover("Your answers", icon=":material/fact_check:"):
             offer_answers(progress.steps)
-            st.button(texts.START_OVER_LABEL, key="start_over", icon=":material/restart_alt:", on_click=start_over)
-        with st.popover(texts.TEACH_LABEL, icon=":material/school:"):
+            st.button("Start the lesson over", key="start_over", icon=":material/restart_alt:", on_click=start_over)
+        with st.popover("For teachers", icon=":material/school:"):
             _offer_papers(lesson, glossary)
     if len(progress.done) == len(progress.steps):
-        st.success(texts.ALL_DONE, icon=":material/celebration:")
+        st.success(
+            "You have done every step. The Train page lets you try all of this on bags of your own.",
+            icon=":material/celebration:",
+        )
 
 
 def _offer_links(progress: Progress) -> None:
@@ -119,15 +121,15 @@ def _offer_links(progress: Progress) -> None:
     st.caption(texts.LINK_HELP)
     hidden = [part for part in PARTS if st.checkbox(texts.HIDE_TITLES[part], key=f"hide-{part}")]
     st.code(address + progress.class_link(hidden), language=None, wrap_lines=True)
-    st.caption(texts.OWN_LINK_HELP)
+    st.caption("**For yourself**: opens the lesson as it is now, answers and all.")
     st.code(address + progress.own_link(), language=None, wrap_lines=True)
 
 
 def _offer_papers(lesson: Lesson, glossary: tuple[Term, ...]) -> None:
     st.caption(texts.papers_help(lesson.minutes))
     papers = (
-        (texts.GUIDE_LABEL, "teaching-guide.html", guide),
-        (texts.HANDOUT_LABEL, "teaching-handout.html", handout),
+        ("Teacher's guide", "teaching-guide.html", guide),
+        ("Handout to print", "teaching-handout.html", handout),
     )
     for label, name, make in papers:
         download_button(

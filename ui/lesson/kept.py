@@ -1,5 +1,9 @@
-"""The lesson's widgets. Their values outlive other steps, other pages and a reload, in session and address."""
+"""The lesson's widgets and what the learner has seen: they outlive other steps, other pages and a reload.
 
+What was seen is counted for tasks such as “try all four”; it stands in the address as `seen`.
+"""
+
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -50,3 +54,32 @@ def show_choice(
         return kept.shown_by(st.selectbox, options, format_func=title, **look)
     widget = st.segmented_control if shape == "buttons" else st.pills
     return kept.shown_by(widget, options, format_func=title, wrap=True, required=True, **look)
+
+
+_WORD = re.compile(r"[a-z0-9_ ]{1,30}\.[a-z0-9_ ]{1,30}")
+MOST_SEEN = 60
+
+
+def collected(name: str, item: object) -> int:
+    """Add to what the learner has seen; how many different things of that name it is now."""
+    seen, word = read_collected(), f"{name}.{item}"
+    if word not in seen.value():
+        seen.set([*seen.value(), word][-MOST_SEEN:])
+    return count_collected(name)
+
+
+def count_collected(name: str) -> int:
+    """How many different things of that name the learner has seen."""
+    return sum(word.startswith(f"{name}.") for word in read_collected().value())
+
+
+def read_collected() -> Bound[list[str]]:
+    """All of it."""
+    return Bound("seen", "Things seen", [], _read_seen, ",".join, instead="nothing")
+
+
+def _read_seen(asked: list[str]) -> list[str]:
+    words = ",".join(asked).split(",")
+    if len(words) > MOST_SEEN or not all(_WORD.fullmatch(word) for word in words):
+        raise ValueError
+    return words

@@ -1,17 +1,15 @@
 """The lesson as data: what each step says and asks, what the learner is to do, and how to tell that it was done."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from bag_generators.assets import assets
-from bag_generators.validation import Record, read_json, validated
+from bag_generators.validation import Record
 
 LESSON_FILE = assets("lessons", "dual_inexact_supervision.json")
 GLOSSARY_FILE = assets("lessons", "glossary.json")
-_REPAIR = "Get the project's files again."
 
 
 class Condition(Record):
@@ -89,13 +87,11 @@ class Term(Record):
     meaning: str
 
 
-def load_lesson(path: Path = LESSON_FILE) -> Lesson:
-    """The lesson. A file that is missing or damaged is an `InputError`."""
-    called = f"The lesson “{path.name}”"
-    return validated(Lesson, read_json(path, called, _REPAIR), called, _REPAIR)
+def load_lesson() -> Lesson:
+    """The lesson, which ships with the program."""
+    return Lesson.model_validate_json(LESSON_FILE.read_bytes())
 
 
-def load_glossary(path: Path = GLOSSARY_FILE) -> tuple[Term, ...]:
-    """The glossary in its order. A file that is missing or damaged is an `InputError`."""
-    called = f"The glossary “{path.name}”"
-    return validated(tuple[Term, ...], read_json(path, called, _REPAIR), called, _REPAIR)
+def load_glossary() -> tuple[Term, ...]:
+    """The glossary in its order."""
+    return TypeAdapter(tuple[Term, ...]).validate_json(GLOSSARY_FILE.read_bytes())

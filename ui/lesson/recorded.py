@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import streamlit as st
 
 from bag_generators.assets import assets
-from bag_generators.validation import Record, read_json, validated
+from bag_generators.validation import Record
 from elimipl.benchmark.records import FILE, RESULTS, Records
 
 RECORDED_FILE = assets("lessons", "recorded_runs.json")
 ATTENTION_FILE = assets("lessons", "attention_runs.json")
 
 Numbers = tuple[float, ...]
-_R = TypeVar("_R", bound=Record)
 
 
 class BelievedBag(Record):
@@ -135,14 +133,14 @@ class AttentionRuns(Record):
 
 @st.cache_resource(show_spinner=False)
 def recorded_runs() -> RecordedRuns:
-    """Beliefs and ambiguity. A file that is missing or damaged is an `InputError`."""
-    return _read(RECORDED_FILE, RecordedRuns, "record_lesson.py")
+    """Beliefs and ambiguity."""
+    return RecordedRuns.model_validate_json(RECORDED_FILE.read_bytes())
 
 
 @st.cache_resource(show_spinner=False)
 def attention_runs() -> AttentionRuns:
-    """Attention. A file that is missing or damaged is an `InputError`."""
-    return _read(ATTENTION_FILE, AttentionRuns, "record_attention.py")
+    """Attention."""
+    return AttentionRuns.model_validate_json(ATTENTION_FILE.read_bytes())
 
 
 def benchmark_records() -> Records | None:
@@ -154,9 +152,3 @@ def benchmark_records() -> Records | None:
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _records(path: str, changed: int) -> Records:
     return Records(Path(path))
-
-
-def _read(path: Path, kind: type[_R], script: str) -> _R:
-    called = f"The list of recorded runs “{path.name}”"
-    repair = f"Get the project's files again, or record them anew with “python scripts/{script}”."
-    return validated(kind, read_json(path, called, repair), called, repair)

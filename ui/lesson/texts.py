@@ -1,4 +1,7 @@
-"""The words around the controls and figures of the lesson; the explanations are in assets/lessons."""
+"""The words around the lesson's controls and figures; the explanations are in assets/lessons.
+
+Sentences with the numbers of a moving figure are made for every position.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,60 +9,24 @@ import numpy as np
 
 from bag_generators import Generator
 from elimipl.labels import LabelSpace
-from ui.lesson.recorded import AmbiguityRun, Contrast, WatchedBag
+from ui.lesson.recorded import AmbiguityRun, BeliefRun, BelievedBag, Contrast, WatchedBag, WatchedRun
 
-STEPS_HEADING = "Steps"
-STEP_LABEL = "Step"
-SEEN_LABEL = "Things seen"
-HIDE_LABEL = "Hidden parts"
-CLASS_LABEL = "For a class"
-CASE_HEADING = "Your bag"
-KIND_LABEL = "Made of"
 KIND_TITLES = {"real": "Real tissue", "drawn": "A drawing"}
-PICTURE_LABEL = "Tissue"
-CUT_LABEL = "Cut into instances by"
-TASK_LABEL = "Do this"
 DONE_LABEL = "Done"
-BACK_LABEL = "Back"
-NEXT_LABEL = "Next"
-ALL_DONE = "You have done every step. The Train page lets you try all of this on bags of your own."
-LINK_LABEL = "Links"
 LINK_HELP = (
     "**For a class**: opens this step with the choices made here, without navigation, controls or any answer of yours. "
     "What you tick is not shown either."
 )
-OWN_LINK_HELP = "**For yourself**: opens the lesson as it is now, answers and all."
 HIDE_TITLES = {
     "steps": "Hide the steps", "text": "Hide the explanation", "task": "Hide the task", "question": "Hide the question",
 }  # fmt: skip
-GLOSSARY_LABEL = "Glossary"
-NOTATION_LABEL = "Notation:"
-ANSWERS_HEADING = "Your answers"
-ANSWERS_LABEL = "Answers (CSV)"
-START_OVER_LABEL = "Start the lesson over"
-TEACH_LABEL = "For teachers"
-GUIDE_LABEL = "Teacher's guide"
-HANDOUT_LABEL = "Handout to print"
 PREDICT_LABEL = "Predict"
 REVEAL_LABEL = "Reveal"
-RIGHT = "Right."
 
 RECORDED = "Recorded run"
-NONE_YET = "none yet"
 
-PICK_LABEL = "Click an instance in the picture, or choose its number"
-HIDE_INSTANCES_LABEL = "Hide the instance labels"
-MARK_LABEL = "Which instances carry the class? Click them, or choose their numbers"
-CHECK_LABEL = "Check myself"
-WHOLE_ALT = "The picture as a whole: a single instance."
 
 R_LABEL = "False positive labels r"
-DRAW_LABEL = "Draw them again"
-HIDE_TRUE_LABEL = "Hide which candidate is true"
-AS_MACHINE_LABEL = "See it as a learning machine does"
-ADD_LABEL = "Keep this row and take another picture"
-CLEAR_LABEL = "Start over"
-ROWS_LABEL = "Rows kept"
 CONDITION = {
     "real": "This bag meets the paper's condition: its other patches are fat and glass, so **no instance is of a "
     "false positive label**.",
@@ -67,26 +34,17 @@ CONDITION = {
     "false positive label**.",
 }
 FIELD_LABEL, FIELD_OWN_BAG = "Picture", "Your bag"
-NAMED_LABEL = "Which labels do you find possible?"
-NAME_SOME = "Tick every label that you would not rule out: those are S, all others S̄."
 UNKNOWN_TRUTH = (
     "Nobody has labelled this picture. Which candidate is true, if any, stays unknown, and so does whether it meets "
     "the paper's condition. A learning machine is given no more than this."
 )
-SECTION_ALT = "Real colon tissue, re-stained, in instances of which nothing is known."
 
-SOURCE_LABEL = "Bags"
 SOURCE_TITLES = {"tissue": "Tissue", "digits": "Digits, as in the paper's Figure 5"}
-DIGIT_LABEL = "Bag with the hidden digit"
-DIGITS_ROW = "Digits"
-DIGITS_ALT = "The pictures of the bag; those of the hidden digit are framed red."
 EPOCH_LABEL = "Epoch"
 CARRIES, CARRIES_NOT = "carries the class", "does not"
 MODEL_TITLES = {"plain": "Learned from **plain** bags", "composed": "Learned from **composed** bags"}
 MODEL_TITLES_PLAIN = {name: title.replace("*", "") for name, title in MODEL_TITLES.items()}
 MAP_TITLES = {"plain": "Its map (plain)", "composed": "Its map (composed)"}
-STAND_INS = "The attention is that on real patches; in the maps drawings stand in for their pixels."
-SHOWN_SEED = "The bag shown is of seed 0."
 CONTRAST_HEADING = (
     "**All held-out bags, every cut.** Dots: mean; thick lines: lowest to highest seed; thin lines: the middle 80 % of "
     "bags."
@@ -95,26 +53,19 @@ CONTRAST_HEADING = (
 CUT_TITLES = {"deep": "Deep, patch by patch"}
 """What a cut was when the runs were recorded, where it is another today."""
 
-SCORES_LABEL = "Scores learned by"
 SCORES_TITLES = {"elimipl": "ELIMIPL", "demipl": "DEMIPL"}
 SCORES_SEED = {
     "elimipl": "These scores: composed bags of Deep, patch by patch, seed 0.",
     "demipl": "These scores: composed bags of Deep, patch by patch, seed 0, trained as DEMIPL (sigmoid attention, "
     "λ = 0.001, no sparsity or inhibition loss).",
 }
-TEMPERATURE_LABEL = "Temperature: all scores are divided by it"
-INSTANCE_LABEL = "Instance"
 SHARE_TITLES = {
     "sigmoid": "**DEMIPL**: sigm(ξ) / Σ sigm(ξ)",
     "softmax": "**Softmax without √l**: exp(ξ) / Σ exp(ξ)",
     "scaled": "**ELIMIPL** (eq. 3): exp(ξ/√l) / Σ exp(ξ/√l)",
 }
-Z_TITLE = "**The bag** z = Σ a h (eq. 4), with the scaled softmax"
-Z_AXIS = "number of z"
 
-LOSS_LABEL = "Loss"
 LOSS_TITLES = {"mapping": "Mapping", "sparsity": "Sparsity", "inhibition": "Inhibition", "total": "Sum"}
-SPARSITY_LABEL = "Sparsity as"
 SPARSITY_TITLES = {"l1": "ℓ1, as in the paper", "entropy": "entropy"}
 LOSS_FORMULAS = {
     "mapping": "$\\mathcal{L}_{ma} = -\\sum_{c \\in S} w_c \\log p_c$, here with an even belief w",
@@ -122,24 +73,16 @@ LOSS_FORMULAS = {
     "inhibition": "$\\mathcal{L}_{in} = -\\sum_{c \\notin S} \\log (1 - p_c)$",
     "total": "$\\mathcal{L} = \\mathcal{L}_{ma} + \\mu \\mathcal{L}_{sp} + \\gamma \\mathcal{L}_{in}$",
 }
-MU_LABEL = "μ, weight of the sparsity loss (in the sum)"
-GAMMA_LABEL = "γ, weight of the inhibition loss (in the sum)"
-START_LABEL = "The model stands"
 START_TITLES = {
     "undecided": "undecided",
     "false": "convinced of a false positive",
     "outside": "convinced of a non-candidate",
     "right": "convinced of the true label",
 }
-STEPS_LABEL = "Steps downhill"
 
-DESCENT_START_LABEL = "The candidates begin"
 DESCENT_STARTS = {"ahead": "one well ahead", "close": "two nearly level", "equal": "all level"}
-INHIBIT_LABEL = "Let inhibition help"
 DESCENT_LABEL = "Steps of gradient descent"
 DESCENT_TITLES = {"l1": "**ℓ1**: the sum of the candidates", "entropy": "**Entropy** of the candidates"}
-DESCENT_ALT = "Probabilities of the candidates while the ℓ1 sum, and while their entropy, is minimised."
-ALL_OTHERS = "all non-candidates"
 DESCENT_LESSON = (
     "The sum of the candidates is one minus the rest, so its slope by p is the same for every candidate: it can't "
     "prefer one. In the logits, where training moves, it even **levels** them: the slope is p(1 − mass of the "
@@ -147,16 +90,6 @@ DESCENT_LESSON = (
     "the inhibition loss. Entropy makes the leader win and leaves the others nothing, which is what ℓ0 asks for, but "
     "it crowns a wrong leader just as well; only where all are exactly level does it have no direction either."
 )
-
-BAG_LABEL = "Training bag"
-BELIEF_TITLE = "Belief w over the epochs"
-BELIEF_NOW = "Belief at this epoch"
-GUESS_LABEL = "Your guess: ELIMIPL's accuracy with three false positives"
-YOUR_GUESS = "your guess"
-SHOW_LABEL = "Show what happened"
-DIGITS_CURVE = "Digit bags: mean held-out accuracy, whiskers of one standard deviation"
-BIRDSONG_ALT = "Accuracy of ELIMIPL, DEMIPL and MIPLGP on Birdsong over r from 1 to 10."
-BIRDSONG_HEADING = "**What the paper says of Birdsong, and what our runs show**"
 
 
 def true_label(name: str, description: str) -> str:
@@ -317,3 +250,109 @@ def accuracy_alt(run: AmbiguityRun, shown: bool) -> str:
 def cut_help(generators: Iterable[Generator]) -> str:
     """What the generators do, one line each."""
     return "\n".join(f"- **{generator.title}**: {generator.summary}" for generator in generators)
+
+
+def attention_words(run: WatchedRun, name: str, bag: int, stage: int, revealed: bool) -> str:
+    model, shown = run.models[name], run.bags[bag]
+    attention, truth = np.array(model.attention[stage][bag]), np.array(shown.truth, dtype=bool)
+    chances = np.array(model.probabilities[stage][bag])
+    said = (
+        f"The {truth.sum()} of {len(truth)} instances of the class hold **{attention[truth].sum():.0%}** of the "
+        f"attention (even share: {truth.mean():.0%}). It says {run.labels[int(chances.argmax())]} with "
+        f"{chances.max():.0%}; the label is {run.labels[shown.true]}."
+    )
+    if not revealed:
+        return said
+    return (
+        f"{said} Over all held-out composed bags at this epoch: AUROC **{model.auroc[stage]:.2f}**, accuracy "
+        f"{model.accuracy[stage]:.0%}."
+    )
+
+
+def contrast_lesson(rows: Mapping[str, Contrast]) -> str:
+    lines = [
+        f"| {name} | {np.mean(one.plain.accuracy_whole):.2f} | {np.mean(one.plain.auroc):.2f} | "
+        f"{np.mean(one.composed.accuracy_whole):.2f} | {np.mean(one.composed.accuracy):.2f} | "
+        f"{np.mean(one.composed.auroc):.2f} | {one.bags} |"
+        for name, one in rows.items()
+    ]
+    table = "\n".join(
+        ("| cut | plain: accuracy on plain bags | plain: AUROC | composed: accuracy on plain bags | "
+         "composed: accuracy on composed bags | composed: AUROC | held-out bags |",
+         "|---|---|---|---|---|---|---|", *lines)
+    )  # fmt: skip
+    return (
+        f"{table}\n\nTwo things must come together. **Bags in which it matters**: where every instance is of the "
+        f"class, attention has nothing to learn, however accurate the model. **Features that can tell**: with simple "
+        f"features composing helps little."
+    )  # fmt: skip
+
+
+def score_in_words(j: int, terms: Sequence[tuple[float, float, float]], xi: float) -> str:
+    parts = " + ".join(f"{w:.2f}·{t:.2f}·{s:.2f}" for w, t, s in terms).replace("+ -", "− ").replace("-", "−")
+    return f"Eq. 2, instance {j}: ξ = Σ W·tanh·sigm = {parts} = **{xi:.2f}**".replace("-", "−")
+
+
+def share_in_words(xi: np.ndarray, shares: Mapping[str, np.ndarray], heat: float, width: int, j: int) -> str:
+    scaled = np.exp(xi / heat / np.sqrt(width))
+    heated = "" if heat == 1 else f" / {heat:g}"
+    return (
+        f"Eq. 3, instance {j}: exp({xi[j]:.2f}{heated} / √{width}) / Σ = {scaled[j]:.3g} / {scaled.sum():.3g} = "
+        f"**{shares['scaled'][j]:.1%}**; without √l {shares['softmax'][j]:.1%}; DEMIPL {shares['sigmoid'][j]:.1%}; "
+        f"even share {1 / len(xi):.1%}."
+    )
+
+
+def spread_in_words(shares: Mapping[str, np.ndarray], truth: np.ndarray) -> str:
+    titles = {"sigmoid": "DEMIPL", "softmax": "softmax without √l", "scaled": "scaled softmax"}
+    parts = (
+        f"{titles[kind]}: instances of the class hold **{a[truth].sum():.0%}**, largest {a.max():.0%}, steepest slope "
+        f"a(1−a) {np.max(a * (1 - a)):.2f}"
+        for kind, a in shares.items()
+    )
+    return "; ".join(parts) + "."
+
+
+def loss_values(values: np.ndarray, mu: float, gamma: float) -> str:
+    total = values[0] + mu * values[1] + gamma * values[2]
+    return f"L = {values[0]:.2f} + {mu:g} × {values[1]:.2f} + {gamma:g} × {values[2]:.2f} = **{total:.2f}**"
+
+
+def descent_result(kind: str, p: np.ndarray, candidates: np.ndarray, names: Sequence[str], true: int) -> str:
+    inside = p[candidates]
+    leader = int(np.where(candidates, p, -1).argmax())
+    share = inside.max() / inside.sum()
+    title = {"l1": "ℓ1", "entropy": "Entropy"}[kind]
+    said = (
+        f"**{title}**: the candidates hold {inside.sum():.0%}; the strongest, {names[leader]}, has {share:.0%} of it."
+    )
+    if kind == "entropy" and leader != true and inside.max() > 0.5:
+        said += f" **It crowns {names[leader]}, a false positive: the true label is {names[true]}.**"
+    return said
+
+
+def weights_caption(run: BeliefRun, bag: BelievedBag, epoch: int) -> str:
+    sentence = "Before training every candidate has an even share."
+    if epoch:
+        sentence = (
+            f"ρ = {run.rho[epoch - 1]:.2f}: so much of the old belief was kept in this epoch. Of all training bags "
+            f"{run.disambiguation_accuracy[epoch - 1]:.0%} now believe most in their true label."
+        )
+    if epoch == len(bag.weights) - 1 and bag.ends_wrong:
+        sentence += (
+            f" **This bag ends wrong: it believes most in {run.labels[bag.believed]}, its true label is "
+            f"{run.labels[bag.true]}.**"
+        )
+    return f"{sentence} {RECORDED}: {run.about}"
+
+
+def named_set(candidates: np.ndarray, names: Sequence[str]) -> str:
+    """What a learner finds possible of a picture whose label nobody knows, and what not."""
+    inside = ", ".join(name for name, member in zip(names, candidates, strict=True) if member)
+    outside = ", ".join(name for name, member in zip(names, candidates, strict=True) if not member)
+    return f"Your candidate set S = {{{inside}}}. You rule out {outside or 'nothing'}."
+
+
+def section_caption(credit: str) -> str:
+    """What a re-stained picture is, and whose."""
+    return f"The picture: real colon tissue in computed H&E colours. {credit}"

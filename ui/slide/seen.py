@@ -1,13 +1,19 @@
-"""The viewer with what belongs to it: the maps to choose, the field that is opened, the regions that are drawn."""
+"""The viewer with what belongs to it: the maps to choose, their files, the field that is opened, the regions drawn."""
 
+import io
+import tempfile
+import zipfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from bag_generators import InputError, TissueImage
 from bag_generators.scale import ESTIMATED
+from bag_generators.slide import Slide
 from elimipl.slides import SlideMap
+from elimipl.slides.exports import write_map
 from ui.figures.map_layer import EVEN
 from ui.frame.download import download_button
 from ui.frame.handover import open_in_explore
@@ -19,7 +25,6 @@ from ui.slide import texts
 from ui.slide.overlay import for_viewer, ramps
 from ui.slide.regions.panel import add_drawn, regions_of, show_regions
 from ui.slide.sources import Chosen
-from ui.slide.take_away import map_zip
 from ui.slide.tiles import TILE, levels, serve_tiles
 from ui.slide.viewer import show_viewer
 
@@ -144,3 +149,14 @@ def field_image(chosen: Chosen, sent: Any) -> tuple[TissueImage, int, int]:
         return image, x, y
     source = ESTIMATED if slide.scale_origin == "estimated" else "the slide"
     return image.at_scale(FIELD_MICRONS, source), x, y
+
+
+def map_zip(slide_map: SlideMap, slide: Slide) -> bytes:
+    """map.json, map.geojson for QuPath, map.csv, map.png, the report, and the map itself."""
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder:
+        write_map(slide_map, slide, Path(folder))
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(Path(folder).iterdir()):
+                archive.write(path, path.name)
+    return packed.getvalue()

@@ -22,8 +22,7 @@ from ui.frame.page import show_error
 from ui.frame.visitor import visitor
 from ui.slide import texts
 from ui.slide.own import own_slides, work_folder
-from ui.slide.regions.kept import kept_regions
-from ui.slide.regions.region import shown_name
+from ui.slide.regions.region import kept_regions, shown_name
 
 _CHOSEN, _SEEN = "slide", "slide_upload_seen"
 _ALONE = (".mrxs", ".vms", ".vmu")

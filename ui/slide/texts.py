@@ -67,7 +67,6 @@ COLUMNS = {
     "auroc_attention": "AUROC attention",
     "auroc_class": "AUROC class",
 }
-IMPORT_HELP = "In QuPath: File → Export objects as GeoJSON. Coordinates are pixels of the full slide."
 
 VIEWER_WORDS = {
     "zoomIn": "Zoom in",

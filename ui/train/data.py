@@ -15,9 +15,8 @@ from elimipl.data.shipped import bag_sets, load_bag_set
 from elimipl.data.tiles import bags_from_zip
 from elimipl.dataset import UNLABELLED, BagDataset
 from ui.frame import choices, picker
-from ui.frame.kept_for_visitors import KeptForVisitors
 from ui.frame.markdown import escape
-from ui.frame.visitor import visitor
+from ui.frame.visitor import KeptForVisitors, visitor
 from ui.train import texts
 
 OWN = "own"

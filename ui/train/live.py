@@ -12,7 +12,7 @@ from ui.frame.page import show_error
 from ui.frame.palette import current_palette
 from ui.frame.texts import duration, in_line
 from ui.train import texts
-from ui.train.figures.weights import weight_bars
+from ui.train.figures import weight_bars
 from ui.train.plan import Plan
 from ui.train.worker import TrainingRun
 

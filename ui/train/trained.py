@@ -9,9 +9,8 @@ from bag_generators import GENERATORS
 from elimipl.cards.finish import Finished
 from elimipl.predictor import Predictor
 from ui.frame.download import download_button
-from ui.frame.kept_for_visitors import KeptForVisitors
 from ui.frame.log import model_name
-from ui.frame.visitor import visitor
+from ui.frame.visitor import KeptForVisitors, visitor
 from ui.train import texts
 
 MOST_KEPT = 6

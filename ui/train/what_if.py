@@ -17,7 +17,7 @@ from ui.frame.texts import in_line
 from ui.train import texts
 from ui.train.controls import current_run, start_run
 from ui.train.data import named_bags
-from ui.train.figures.what_if import what_if_curves
+from ui.train.figures import what_if_curves
 from ui.train.live import POLL_SECONDS
 from ui.train.plan import Plan
 from ui.train.worker import TrainingRun

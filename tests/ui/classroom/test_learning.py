@@ -18,7 +18,7 @@ from tests.ui.classroom.a_class import OUTCOME, small_pictures
 from ui.classroom import learning, worker
 from ui.classroom.exports import class_bag_file, class_json, votes_csv
 from ui.classroom.learning import StoppedError, arm_candidates, arms_of, class_bags, held_out_bags, learn, make_task
-from ui.classroom.outcome import read_outcome, write_outcome
+from ui.classroom.outcome import read_outcome
 from ui.classroom.pictures import compose_field, from_upload
 from ui.classroom.store.classes import ClassStore
 from ui.classroom.store.records import Ballot, PictureFacts
@@ -78,7 +78,7 @@ def test_truth_is_worth_more_than_no_answer_and_the_outcome_lasts(short):
     assert len(outcome.fits) == 10
     assert [round(sum(one.weights), 6) for one in outcome.learned] == [1.0] * 7
     assert told == sorted(told)
-    assert read_outcome(write_outcome(outcome)) == outcome
+    assert read_outcome(outcome.model_dump_json()) == outcome
 
 
 def test_without_truths_there_is_less_to_say(short):

@@ -10,11 +10,10 @@ import pytest
 from bag_generators import InputError
 from elimipl.labels import TISSUE7, LabelSpace
 from tests.ui.classroom.a_class import HERE, TEACHER, flat_pictures, opened
-from ui.classroom.store import classes, secrets
-from ui.classroom.store.classes import ClassStore
+from ui.classroom.store import classes
+from ui.classroom.store.classes import ClassStore, Pace
 from ui.classroom.store.database import VARIABLE, usual_path
 from ui.classroom.store.records import NewPicture
-from ui.classroom.store.secrets import Pace
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -40,7 +39,7 @@ def test_a_vote_is_there_after_a_restart_and_the_last_one_counts(path):
 
 def test_code_and_link_lead_to_the_same_class_and_a_reload_to_the_same_student(path):
     store, session, _ = opened(path)
-    typed = f" {secrets.as_shown(session.code).lower()} "
+    typed = f" {classes.as_shown(session.code).lower()} "
     assert store.join(typed, "ann", HERE) == (session, 1)
     assert store.join(session.link_key, "bob", HERE) == (session, 2)
     assert store.join(session.link_key, "ann", HERE) == (session, 1)
@@ -180,10 +179,10 @@ def test_hostile_codes_and_names_are_text(path, text):
 def test_codes_can_not_be_guessed(path, monkeypatch):
     store, session, _ = opened(path)
     day = classes.ALL_GUESSES * 24 * 60
-    assert day * classes.MOST_SESSIONS / len(secrets.LETTERS) ** secrets.CODE_LENGTH < 1e-4
+    assert day * classes.MOST_SESSIONS / len(classes.LETTERS) ** classes.CODE_LENGTH < 1e-4
     for _ in range(classes.GUESSES):
         with pytest.raises(InputError, match="No class has this code"):
-            store.join(secrets.new_code(), "eve", "10.0.0.66")
+            store.join(classes.new_code(), "eve", "10.0.0.66")
     with pytest.raises(InputError, match="Too many wrong codes"):
         store.join(session.code, "eve", "10.0.0.66")
     with pytest.raises(InputError, match="Too many wrong codes"):

@@ -13,7 +13,7 @@ from tests.ui.figure_json import numbers
 from ui.compare.figures import final_bars, four_curves, method_bars, small_multiples
 from ui.figures.curves import accuracy_curves, loss_curves
 from ui.frame.palette import DARK, LIGHT
-from ui.train.figures.weights import weight_bars
+from ui.train.figures import weight_bars
 
 
 @pytest.fixture(scope="module")

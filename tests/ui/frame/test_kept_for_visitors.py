@@ -2,7 +2,7 @@
 
 import time
 
-from ui.frame.kept_for_visitors import KeptForVisitors
+from ui.frame.visitor import KeptForVisitors
 
 
 def test_everybody_finds_their_own_and_the_latest():

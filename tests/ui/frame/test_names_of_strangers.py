@@ -32,7 +32,7 @@ from ui.figures.bars import class_bars
 from ui.figures.tissue import add_click_targets, picture_figure
 from ui.frame.markdown import WORD_JOINER, escape, option_text
 from ui.frame.palette import LIGHT
-from ui.train.figures.weights import weight_bars
+from ui.train.figures import weight_bars
 
 ROOT = Path(__file__).resolve().parents[3]
 CLASSES = (

@@ -5,8 +5,7 @@ import pytest
 
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from elimipl.labels import TISSUE7
-from ui.lesson.case import DRAWN, NUMBERS, REAL, VARIANTS, make_case
-from ui.lesson.composed import SIDE, VARIABLE, composed_bags, drawn_patch
+from ui.lesson.case import DRAWN, NUMBERS, REAL, SIDE, VARIABLE, VARIANTS, composed_bags, drawn_patch, make_case
 from ui.lesson.recorded import attention_runs
 
 

@@ -7,14 +7,28 @@ import torch
 from elimipl.labels import TISSUE7
 from elimipl.model.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
 from ui.frame.palette import DARK, LIGHT
-from ui.lesson.downhill import STEP_SIZE, descend, gradients, walk
-from ui.lesson.figures.contrast import CHANCE, contrast_figure
-from ui.lesson.figures.digits import digit_row
-from ui.lesson.figures.label_matrices import CANDIDATE, MEANINGS, TRUE, label_matrices, label_parts, label_strip
+from ui.lesson.figures import (
+    CANDIDATE,
+    CHANCE,
+    MEANINGS,
+    TRUE,
+    contrast_figure,
+    digit_row,
+    label_matrices,
+    label_parts,
+    label_strip,
+)
 from ui.lesson.recorded import ATTENTION_FILE, RECORDED_FILE, attention_runs, recorded_runs
-from ui.lesson.steps.attention import attention_panels, contrasts
-from ui.lesson.steps.scores import KINDS, share_out
-from ui.lesson.steps.sparsity import INHIBITION, STARTS, STEPS, starting_probabilities
+from ui.lesson.steps.attention import KINDS, attention_panels, contrasts, share_out
+from ui.lesson.steps.losses import (
+    DESCENT_STARTS,
+    DESCENT_STEPS,
+    INHIBITION,
+    descend,
+    gradients,
+    starting_probabilities,
+    walk,
+)
 
 CANDIDATES = np.array([True, True, False, False, True, False, True])
 TRUE_INDEX = 4
@@ -41,8 +55,11 @@ def test_figure_one_adds_up(bags):
     np.testing.assert_array_equal(true.sum(axis=1), 1)
     np.testing.assert_array_equal(true.argmax(axis=1), bags[0])
 
+    assert set(np.unique(sum(label_parts(*bags)))) == {1}
 
-def test_the_signs_stand_in_the_middle_of_the_gaps_between_the_matrices(bags):
+
+def test_signs_stand_amid_the_gaps_and_names_thin_out_where_they_would_touch(bags):
+    """Plotly thins an axis of categories that gives no ticks; the cells must be placed by those, too."""
     figure = label_matrices(*bags, TISSUE7.names, [f"row {i}" for i in range(6)], LIGHT)
     domains = [figure.layout[name].domain for name in ("xaxis", "xaxis2", "xaxis3", "xaxis4")]
     signs = [note for note in figure.layout.annotations if note.text in ("<b>=</b>", "<b>+</b>")]
@@ -50,11 +67,6 @@ def test_the_signs_stand_in_the_middle_of_the_gaps_between_the_matrices(bags):
         assert sign.xanchor == "center"  # “auto” hangs it on one side
         assert sign.x == pytest.approx((before[1] + after[0]) / 2)
         assert 450 * (after[0] - before[1]) > 30  # px at 900 px with the sidebar: room for a sign
-
-
-def test_names_below_the_matrices_thin_out_where_they_would_touch(bags):
-    """Plotly does so on an axis of categories that gives no ticks; the cells must be placed by those, too."""
-    figure = label_matrices(*bags, TISSUE7.names, [f"row {i}" for i in range(6)], LIGHT)
     for axis in (figure.layout.xaxis, figure.layout.xaxis4):
         assert (axis.type, axis.tickvals) == ("category", None)
         assert [axis.labelalias[str(place)] for place in figure.data[0].x] == list(TISSUE7.names)
@@ -67,10 +79,6 @@ def test_a_machine_sees_only_candidates_and_the_rest(bags):
     np.testing.assert_array_equal(candidates + outside, whole)
     np.testing.assert_array_equal(candidates.astype(bool), bags[1])
     assert MEANINGS[TRUE] not in figure.to_json()
-
-
-def test_every_cell_is_in_exactly_one_part(bags):
-    assert set(np.unique(sum(label_parts(*bags)))) == {1}
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
@@ -106,13 +114,12 @@ def test_walks_go_downhill_with_every_pair_of_factors_up_to_the_papers_ten():
     assert (totals[:, -1] < totals[:, 0]).all()
     alone = walk(start, CANDIDATES, factors[3:], "entropy", 30)
     np.testing.assert_allclose(alone.probabilities[0], walks.probabilities[3])
-    assert STEP_SIZE > 0
 
 
-@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("start", DESCENT_STARTS)
 def test_l1_never_favours_a_candidate_and_only_pushes_mass_out(start):
     first = starting_probabilities(CANDIDATES, start)
-    path = descend(first, CANDIDATES, "l1", 0.0, STEPS)
+    path = descend(first, CANDIDATES, "l1", 0.0, DESCENT_STEPS)
     np.testing.assert_allclose(path.sum(axis=1), 1)
     shares = path[:, CANDIDATES] / path[:, CANDIDATES].sum(axis=1, keepdims=True)
     assert (np.diff(shares.max(axis=1)) <= 1e-12).all()
@@ -122,13 +129,13 @@ def test_l1_never_favours_a_candidate_and_only_pushes_mass_out(start):
 @pytest.mark.parametrize("gamma", [0.0, INHIBITION])
 def test_entropy_lets_the_leader_win_but_has_no_direction_when_all_are_level(gamma):
     for start, winner in (("ahead", True), ("equal", False)):
-        path = descend(starting_probabilities(CANDIDATES, start), CANDIDATES, "entropy", gamma, STEPS)
+        path = descend(starting_probabilities(CANDIDATES, start), CANDIDATES, "entropy", gamma, DESCENT_STEPS)
         share = path[-1, CANDIDATES].max() / path[-1, CANDIDATES].sum()
         assert share > 0.95 if winner else share == pytest.approx(1 / CANDIDATES.sum())
 
 
 def test_l1_levels_the_candidates():
-    path = descend(starting_probabilities(CANDIDATES, "ahead"), CANDIDATES, "l1", 0.0, STEPS)
+    path = descend(starting_probabilities(CANDIDATES, "ahead"), CANDIDATES, "l1", 0.0, DESCENT_STEPS)
     first, last = (np.ptp(p[CANDIDATES] / p[CANDIDATES].sum()) for p in (path[0], path[-1]))
     assert last < 0.5 * first
 

@@ -9,7 +9,7 @@ import numpy as np
 from bag_generators.slide import open_slide
 from bag_generators.slide.demo import pyramid
 from tests.ui.slide.small_map import small_map
-from ui.slide.take_away import map_zip
+from ui.slide.seen import map_zip
 
 
 def test_the_zip_holds_what_the_command_writes(tmp_path):

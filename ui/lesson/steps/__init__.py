@@ -4,30 +4,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ui.lesson.case import Case
-from ui.lesson.steps import (
-    ambiguity,
-    attention,
-    both,
-    instances,
-    labels,
-    losses,
-    picture,
-    scores,
-    sparsity,
-    weights,
-)
+from ui.lesson.steps.attention import show_attention, show_scores
+from ui.lesson.steps.losses import show_losses, show_sparsity
+from ui.lesson.steps.supervision import show_both, show_instances, show_labels, show_picture
+from ui.lesson.steps.training import show_ambiguity, show_weights
 
-Facts = Mapping[str, Any]
-
-STEPS: Mapping[str, Callable[[Case], Facts]] = {
-    "picture": picture.show,
-    "instances": instances.show,
-    "labels": labels.show,
-    "both": both.show,
-    "attention": attention.show,
-    "scores": scores.show,
-    "losses": losses.show,
-    "sparsity": sparsity.show,
-    "weights": weights.show,
-    "ambiguity": ambiguity.show,
+STEPS: Mapping[str, Callable[[Case], Mapping[str, Any]]] = {
+    "picture": show_picture,
+    "instances": show_instances,
+    "labels": show_labels,
+    "both": show_both,
+    "attention": show_attention,
+    "scores": show_scores,
+    "losses": show_losses,
+    "sparsity": show_sparsity,
+    "weights": show_weights,
+    "ambiguity": show_ambiguity,
 }

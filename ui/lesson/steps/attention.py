@@ -1,6 +1,7 @@
-"""When does attention find the instances? A model of plain bags beside a model of composed bags, epoch by epoch."""
+"""When attention finds the instances, epoch by epoch, and equations 2 to 4 with the numbers of one bag."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,21 @@ from bag_generators import GENERATORS
 from ui.figures.tissue import display_copy
 from ui.frame import charts, moving
 from ui.frame.palette import Palette, current_palette
-from ui.lesson import kept, sentences, texts
-from ui.lesson.answers import is_revealed
+from ui.lesson import kept, texts
 from ui.lesson.case import REAL, Case, make_case
-from ui.lesson.collected import collected, count_collected
-from ui.lesson.figures.contrast import contrast_figure
-from ui.lesson.figures.digits import digit_row
-from ui.lesson.recorded import AttentionRuns, Contrast, WatchedRun, attention_runs
+from ui.lesson.figures import contrast_figure, digit_row
+from ui.lesson.kept import collected, count_collected
+from ui.lesson.progress import is_revealed
+from ui.lesson.recorded import Anatomy, AttentionRuns, Contrast, WatchedRun, attention_runs
 
 TISSUE, DIGITS = "tissue", "digits"
 MODELS = ("plain", "composed")
 
 
-def show(case: Case) -> dict[str, Any]:
+def show_attention(case: Case) -> dict[str, Any]:
     runs = attention_runs()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-        source = kept.show_choice("bags", texts.SOURCE_LABEL, (TISSUE, DIGITS), TISSUE, texts.SOURCE_TITLES.__getitem__)
+        source = kept.show_choice("bags", "Bags", (TISSUE, DIGITS), TISSUE, texts.SOURCE_TITLES.__getitem__)
         run = runs.watched[source]
         chosen = case.place if source == TISSUE else _choose_digit(run)
     palette = current_palette()
@@ -39,14 +39,18 @@ def show(case: Case) -> dict[str, Any]:
     if source == DIGITS:
         bag = run.bags[chosen]
         truth = np.array(bag.truth, dtype=bool)
-        charts.show(digit_row(np.array(bag.pixels), truth, palette), "lesson-digits", texts.DIGITS_ALT)
+        charts.show(
+            digit_row(np.array(bag.pixels), truth, palette),
+            "lesson-digits",
+            "The pictures of the bag; those of the hidden digit are framed red.",
+        )
     if stands[slider.key] == run.epochs[-1]:
         collected("attention", source)
     if revealed:
         _show_contrast(runs, palette)
     if source == TISSUE and not mapped.shows_real:
-        st.caption(texts.STAND_INS)
-    st.caption(f"{texts.RECORDED}: {runs.about if source == TISSUE else runs.about_digits} {texts.SHOWN_SEED}")
+        st.caption("The attention is that on real patches; in the maps drawings stand in for their pixels.")
+    st.caption(f"{texts.RECORDED}: {runs.about if source == TISSUE else runs.about_digits} The bag shown is of seed 0.")
     return {"followed": count_collected("attention")}
 
 
@@ -54,7 +58,7 @@ def contrasts(runs: AttentionRuns) -> Mapping[str, Contrast]:
     """All contrasts by what a person calls the cut; those of tissue first."""
     return {
         texts.CUT_TITLES.get(cut, GENERATORS[cut].title): found for cut, found in runs.cuts.items() if cut in GENERATORS
-    } | {texts.DIGITS_ROW: runs.digits}
+    } | {"Digits": runs.digits}
 
 
 def attention_panels(
@@ -84,7 +88,7 @@ def attention_panels(
                 legend=[(texts.CARRIES, palette.positive), (texts.CARRIES_NOT, palette.negative)],
             )
         )
-        lines = [sentences.attention_words(run, name, chosen, stage, revealed) for stage in range(len(run.epochs))]
+        lines = [texts.attention_words(run, name, chosen, stage, revealed) for stage in range(len(run.epochs))]
         words.append(moving.Words((key,), lines, weight=1.0))
     return columns + words
 
@@ -106,11 +110,82 @@ def _maps(run: WatchedRun, chosen: int, key: str, case: Case, palette: Palette) 
 
 def _choose_digit(run: WatchedRun) -> int:
     labels = [run.labels[bag.true] for bag in run.bags]
-    return labels.index(kept.show_choice("digit", texts.DIGIT_LABEL, labels, labels[0], shape="pills"))
+    return labels.index(kept.show_choice("digit", "Bag with the hidden digit", labels, labels[0], shape="pills"))
 
 
 def _show_contrast(runs: AttentionRuns, palette: Palette) -> None:
     rows = contrasts(runs)
     st.markdown(texts.CONTRAST_HEADING)
     charts.show(contrast_figure(rows, texts.MODEL_TITLES_PLAIN, palette), "lesson-contrast", texts.contrast_alt(rows))
-    st.markdown(sentences.contrast_lesson(rows))
+    st.markdown(texts.contrast_lesson(rows))
+
+
+TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0, 3.5, 5.0, 10.0)
+KINDS = ("sigmoid", "softmax", "scaled")
+
+
+def show_scores(case: Case) -> dict[str, Any]:
+    runs = attention_runs()
+    method = kept.show_choice(
+        "scores_of", "Scores learned by", tuple(runs.anatomy), "elimipl", texts.SCORES_TITLES.__getitem__
+    )
+    inside = runs.anatomy[method]
+    xi = np.array(inside.xi[case.place])
+    truth = np.array(runs.watched["tissue"].bags[case.place].truth, dtype=bool)
+    palette = current_palette()
+    colours = [palette.positive if own else palette.negative for own in truth]
+    heat = moving.Slider("temperature", "Temperature: all scores are divided by it", TEMPERATURES, 1.0, plays=True)
+    instance = moving.Slider("instance", "Instance", range(len(xi)), int(truth.argmax()))
+    shares = {kind: [share_out(xi / t, kind, inside.l) for t in TEMPERATURES] for kind in KINDS}
+    highest = min(1.0, 1.05 * max(float(np.max(shares["softmax"][TEMPERATURES.index(1.0)])), 3 / len(xi)))
+    places = list(product(range(len(TEMPERATURES)), range(len(xi))))
+    panels: list[moving.Panel] = [
+        moving.Columns(
+            (heat.key,), colours, shares[kind], highest, texts.SHARE_TITLES[kind],
+            line=1 / len(xi), chosen_by=instance.key, height=180,
+        )
+        for kind in KINDS
+    ]  # fmt: skip
+    panels.append(moving.Words((instance.key,), [score_in_words(inside, case.place, j) for j in range(len(xi))]))
+    panels.append(
+        moving.Words(
+            (heat.key, instance.key),
+            [texts.share_in_words(xi, {kind: shares[kind][t] for kind in KINDS}, TEMPERATURES[t], inside.l, j)
+             for t, j in places],
+        )
+    )  # fmt: skip
+    panels.append(
+        moving.Words(
+            (heat.key,),
+            [texts.spread_in_words({kind: shares[kind][t] for kind in KINDS}, truth) for t in range(len(TEMPERATURES))],
+        )
+    )
+    h = np.array(inside.h[case.place])
+    z = [shares["scaled"][t] @ h for t in range(len(TEMPERATURES))]
+    panels.append(
+        moving.Columns(
+            (heat.key,), [palette.non_candidate] * inside.l, z, float(h.max(axis=0).mean()) or 1.0,
+            "**The bag** z = Σ a h (eq. 4), with the scaled softmax", "number of z", height=130,
+        )
+    )  # fmt: skip
+    stands = moving.show("lesson-scores", (heat, instance), panels, texts.scores_alt(len(xi)))
+    if stands[heat.key] != 1.0:
+        collected("heat", "low" if stands[heat.key] < 1 else "high")
+    st.caption(f"{texts.RECORDED}: {runs.about} {texts.SCORES_SEED[method]}")
+    return {"temperatures": count_collected("heat"), "instance_moved": stands[instance.key] != instance.first}
+
+
+def share_out(xi: np.ndarray, kind: str, width: int) -> np.ndarray:
+    """Attention (n,) from scores (n,): DEMIPL's normalised sigmoid, the plain softmax, or eq. 3 with its √l."""
+    if kind == "sigmoid":
+        raised = 1 / (1 + np.exp(-xi))
+    else:
+        scaled = xi / np.sqrt(width) if kind == "scaled" else xi
+        raised = np.exp(scaled - scaled.max())
+    return raised / raised.sum()
+
+
+def score_in_words(inside: Anatomy, bag: int, j: int) -> str:
+    """Eq. 2 of one instance, term by term."""
+    terms = zip(inside.w, inside.tanh[bag][j], inside.sigmoid[bag][j], strict=True)
+    return texts.score_in_words(j, list(terms), inside.xi[bag][j])

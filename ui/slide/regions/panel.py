@@ -13,9 +13,8 @@ from ui.frame.page import show_error
 from ui.frame.visitor import visitor
 from ui.slide import texts
 from ui.slide.regions.geojson import read_regions, write_regions
-from ui.slide.regions.kept import kept_regions
 from ui.slide.regions.numbers import RegionNumbers, measure
-from ui.slide.regions.region import Region, drawn_ring
+from ui.slide.regions.region import Region, drawn_ring, kept_regions
 from ui.slide.sources import Chosen
 
 _TABLE, _IMPORT, _TROUBLE = "slide_regions", "slide_geojson", "slide_region_trouble"
@@ -122,7 +121,12 @@ def _edit(chosen: Chosen, key: str) -> None:
 
 def _take_file(chosen: Chosen) -> None:
     """Add the annotations of a file, once."""
-    upload = st.file_uploader("Annotations (GeoJSON)", type=[".geojson", ".json"], help=texts.IMPORT_HELP, key=_IMPORT)
+    upload = st.file_uploader(
+        "Annotations (GeoJSON)",
+        type=[".geojson", ".json"],
+        help="In QuPath: File → Export objects as GeoJSON. Coordinates are pixels of the full slide.",
+        key=_IMPORT,
+    )
     seen = (None, None) if upload is None else (upload.file_id, chosen.id)
     before = st.session_state.get(f"{_IMPORT}_seen")
     if upload is None or (before is not None and before[0] == seen):
