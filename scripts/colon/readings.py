@@ -16,7 +16,7 @@ from tqdm import tqdm
 from bag_generators import TissueImage, generate
 from bag_generators.generators.deep import grid_of
 from bag_generators.generators.encoder import CELL, Encoder
-from bag_generators.tissue.augment import augmented
+from bag_generators.tissue.stain import augmented
 from elimipl.data.colon import SOURCES
 from elimipl.labels import COLON
 from scripts.colon.sources import ROOT, Picture

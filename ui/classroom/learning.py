@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bag_generators import InputError, TissueImage, generate, load
-from bag_generators.tissue.augment import augmented
+from bag_generators.tissue.stain import augmented
 from elimipl.config import Config
 from elimipl.data.crowd import ANNOTATORS
 from elimipl.data.phantoms import build_phantoms
