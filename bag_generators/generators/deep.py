@@ -10,7 +10,7 @@ import numpy as np
 from bag_generators.errors import InputError
 from bag_generators.generator import Bag, Generator, Pixels, Step
 from bag_generators.generators.encoder import CELL, ENCODER, VIEWS, WIDTH, shipped_encoder
-from bag_generators.generators.working_size import check_size
+from bag_generators.image import check_size
 from bag_generators.regions import BoxRegions, edges
 
 MICRONS_PER_PIXEL = 0.5

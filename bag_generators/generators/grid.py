@@ -7,7 +7,7 @@ whole numbers until the last division: no rounding, and the same result on any n
 
 import numpy as np
 
-from bag_generators.generators.working_size import SIDE
+from bag_generators.image import SIDE
 
 CELLS = 8
 NO_DIFFERENCE = 3.0  # grey levels

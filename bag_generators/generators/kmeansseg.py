@@ -7,7 +7,7 @@ import pywt
 from bag_generators.generator import Bag, Generator, NumberMap, Segments, Step, Tries
 from bag_generators.generators.grid import NO_DIFFERENCE
 from bag_generators.generators.kmeans import Clustering, grow
-from bag_generators.generators.working_size import SIDE
+from bag_generators.image import SIDE
 from bag_generators.regions import LabelRegions
 
 FEATURE_NAMES = (

@@ -4,7 +4,7 @@ import numpy as np
 
 from bag_generators.generator import Bag, Generator, Pixels, Step, Swatches
 from bag_generators.generators.grid import CELLS, brighter, colour_grid, its_colour
-from bag_generators.generators.working_size import SIDE
+from bag_generators.image import SIDE
 from bag_generators.regions import BoxRegions
 
 _COLOURS = ("red", "green", "blue")

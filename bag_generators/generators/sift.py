@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from bag_generators.generator import Bag, Generator, NumberMap, Pixels, Stars, Step
-from bag_generators.generators.working_size import SIDE
+from bag_generators.image import SIDE
 from bag_generators.regions import BoxRegions
 
 POINTS = (32, 72, 112, 152, 192)

@@ -14,8 +14,7 @@ import cv2
 import numpy as np
 
 from bag_generators.errors import InputError
-from bag_generators.generators.working_size import SIDE, working_copy
-from bag_generators.image import TissueImage
+from bag_generators.image import SIDE, TissueImage, working_copy
 from bag_generators.tissue.stain import DENSITY, GLASS, USUAL_STAINS
 
 _A, _B = np.indices((256, 256)) - 128

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from bag_generators import GENERATORS, Bag, InputError, TissueImage, generate
-from bag_generators.generators.working_size import working_copy
+from bag_generators.image import working_copy
 from bag_generators.tissue.stain import STAINS
 from tests.bag_generators.references.pictures import KINDS, flat, picture
 
