@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 
 import numpy as np
 
-from bag_generators import GENERATORS, generate, load
+from bag_generators import GENERATORS, TissueImage, generate, load
 from bag_generators.errors import InputError
 from bag_generators.tissue.quality import measure
 from elimipl.data.matlab import load_bags
@@ -57,10 +57,15 @@ def outcome(target: Target, data: bytes) -> InputError | None:
     return None
 
 
-def _picture(data: bytes) -> None:
+def _opened(data: bytes) -> TissueImage:
     image = load(data)
     if image.pixels.dtype != np.uint8 or image.pixels.shape != (image.height, image.width, 3):
         raise AssertionError(f"{image.pixels.dtype} {image.pixels.shape}")
+    return image
+
+
+def _picture(data: bytes) -> None:
+    image = _opened(data)
     if not np.isfinite(list(measure(image).numbers().values())).all():
         raise AssertionError("a measure is not finite")
     bag = generate(list(GENERATORS)[len(data) % len(GENERATORS)], image)
@@ -70,10 +75,7 @@ def _picture(data: bytes) -> None:
 
 def _tiff(data: bytes) -> None:
     """Always a TIFF, whatever became of its first bytes; the reader alone, which is several times as fast."""
-    data = data if data[:4] in _TIFF_HEADS else b"II*\0" + data[4:]
-    image = load(data)
-    if image.pixels.dtype != np.uint8 or image.pixels.shape != (image.height, image.width, 3):
-        raise AssertionError(f"{image.pixels.dtype} {image.pixels.shape}")
+    _opened(data if data[:4] in _TIFF_HEADS else b"II*\0" + data[4:])
 
 
 def _card(data: bytes) -> None:

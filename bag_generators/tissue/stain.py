@@ -1,7 +1,8 @@
-"""Stain normalisation: bring the colours of an H&E picture closer to those of a reference slide.
+"""Stain normalisation: bring the colours of an H&E picture closer to those of a reference slide; and the reverse.
 
 A method is a function from (H, W, 3) uint8 to the same; a new one is one function and one line in `_METHODS`.
 Bare glass says nothing about the stain, so it is left out of every estimate.
+`augmented` makes copies of a tile that keep its label: turned, zoomed, and stained as on another slide.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,6 +47,10 @@ _REFERENCE_STAINS = np.array(((0.5626, 0.7201, 0.4062), (0.2159, 0.8012, 0.5581)
 _REFERENCE_STRENGTH = np.array((1.9705, 1.0308))
 # Ruifrok's vectors, the ones of scikit-image: what to believe of a picture that does not tell.
 USUAL_STAINS = np.array(((0.6798, 0.7321, 0.3033), (0.0701, 0.9912, 0.1101)))
+
+_SMALLEST_CROP = 0.85
+_STRENGTH, _OFFSET, _TURN = 0.2, 0.08, 0.06
+"""How far stain strengths (factor), background stain (optical density) and stain vectors (factor) may move."""
 
 
 def normalise(pixels: np.ndarray, method: str) -> np.ndarray:
@@ -149,3 +154,37 @@ _METHODS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = MappingProxyType(
 )
 STAINS: tuple[str, ...] = tuple(_METHODS)
 """The names `normalise` knows; "none" leaves the picture as it is."""
+
+
+def augmented(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """One random copy of (H, W, 3) uint8, of the same shape for square tiles (turned otherwise)."""
+    return restained(zoomed(symmetry(pixels, int(rng.integers(8))), rng), rng)
+
+
+def symmetry(pixels: np.ndarray, number: int) -> np.ndarray:
+    """One of the eight symmetries of the square, 0 to 7; 0 leaves the tile as it is."""
+    turned = np.rot90(pixels, number % 4)
+    return np.ascontiguousarray(turned[:, ::-1] if number >= 4 else turned)
+
+
+def zoomed(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A random part of at least 85 % of each side, brought back to the full size."""
+    height, width = pixels.shape[:2]
+    share = rng.uniform(_SMALLEST_CROP, 1.0)
+    rows, columns = max(1, round(share * height)), max(1, round(share * width))
+    top, left = int(rng.integers(height - rows + 1)), int(rng.integers(width - columns + 1))
+    part = np.ascontiguousarray(pixels[top : top + rows, left : left + columns])
+    return np.asarray(cv2.resize(part, (width, height), interpolation=cv2.INTER_LINEAR))
+
+
+def restained(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The tile as another laboratory might have stained it: haematoxylin and eosin jittered in optical density."""
+    density = cv2.LUT(pixels, DENSITY)  # (H, W, 3)
+    unmix = np.linalg.pinv(USUAL_STAINS)  # (3, 2)
+    stains = cv2.transform(density, unmix.T)  # (H, W, 2)
+    rest = density - cv2.transform(stains, USUAL_STAINS.T)
+    gain = rng.uniform(1 - _STRENGTH, 1 + _STRENGTH, 2)
+    offset = rng.uniform(-_OFFSET, _OFFSET, 2)
+    turned = USUAL_STAINS * (1 + rng.normal(0, _TURN, USUAL_STAINS.shape))
+    mixed = cv2.transform(stains * gain + offset, turned.T) + rest
+    return np.clip(np.rint(256 * np.exp(-np.maximum(mixed, 0)) - 1), 0, 255).astype(np.uint8)

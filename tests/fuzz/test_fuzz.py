@@ -33,8 +33,13 @@ def no_chatter() -> Iterator[None]:
 @pytest.mark.filterwarnings("ignore:We do not support byte ordering:UserWarning")
 @pytest.mark.parametrize("name", list(TARGETS))
 def test_only_sentences_escape(name, no_chatter):
-    target, rng = TARGETS[name], random.Random(0)
-    seeds, examples = [*target.seeds(), *kept(name)], EXAMPLES.get(name, OTHERS)
+    """Neither those that earlier runs kept nor changes of them and of sound files."""
+    target, rng, files = TARGETS[name], random.Random(0), kept(name)
+    assert len(files) <= runner.MOST_KEPT
+    for content in files:
+        outcome(target, content)
+        assert len(content) <= runner.LARGEST_KEPT
+    seeds, examples = [*target.seeds(), *files], EXAMPLES.get(name, OTHERS)
     refused = sum(outcome(target, mutated(rng.choice(seeds), rng)) is not None for _ in range(examples))
     assert 0 < refused <= examples
 
@@ -45,17 +50,6 @@ def test_the_files_that_changes_start_from_are_sound(name):
     expected = {"tile-zip": ["packed in an unusual way"], "matlab": ["not a cell array"]}.get(name, [])
     assert len(refusals) == len(expected)
     assert all(words in str(refusal) for words, refusal in zip(expected, refusals, strict=True))
-
-
-@pytest.mark.filterwarnings("ignore:We do not support byte ordering:UserWarning")
-@pytest.mark.parametrize("name", list(TARGETS))
-def test_what_earlier_runs_kept_gives_no_more_than_sentences(name, no_chatter):
-    assert {path.name for path in CORPUS.glob("*")} <= set(TARGETS)
-    files = kept(name)
-    for content in files:
-        outcome(TARGETS[name], content)
-    assert len(files) <= runner.MOST_KEPT
-    assert all(len(content) <= runner.LARGEST_KEPT for content in files)
 
 
 def test_the_smallest_finds_are_kept(monkeypatch, tmp_path):
@@ -70,6 +64,7 @@ def test_the_smallest_finds_are_kept(monkeypatch, tmp_path):
 
 
 def test_changes_are_changes_and_come_again():
+    assert {path.name for path in CORPUS.glob("*")} <= set(TARGETS)
     before = repr(ODD_VALUES)
     for target in TARGETS.values():
         seed = target.seeds()[0]

@@ -20,7 +20,7 @@ def test_size_scale_and_levels_come_from_the_file(slide_file, phantom_slide):
     assert slide.notes == ()
 
 
-def test_a_region_at_the_slides_own_scale_is_pixel_by_pixel_what_is_there(slide_file, phantom_slide):
+def test_a_region_is_what_is_there_a_coarser_one_its_mean_and_beyond_the_edge_is_white(slide_file, phantom_slide):
     slide = open_slide(slide_file)
     drawn = phantom_slide.cells()
     found = slide.region(CELL, CELL, CELL, 0.5)
@@ -29,16 +29,8 @@ def test_a_region_at_the_slides_own_scale_is_pixel_by_pixel_what_is_there(slide_
     assert np.array_equal(found, drawn["TUM", 2])
     shifted = slide.region(CELL + 17, CELL + 5, 64, 0.5)
     assert np.array_equal(shifted, drawn["TUM", 2][5:69, 17:81])
-
-
-def test_a_coarser_region_is_the_mean_of_its_pixels(slide_file, phantom_slide):
-    found = open_slide(slide_file).region(CELL, CELL, 56, 2.0)
-    expected = cv2.resize(phantom_slide.cells()["TUM", 2], (56, 56), interpolation=cv2.INTER_AREA)
-    assert np.abs(found.astype(int) - expected).max() <= 1
-
-
-def test_beyond_the_edge_is_white(slide_file):
-    slide = open_slide(slide_file)
+    mean = cv2.resize(drawn["TUM", 2], (56, 56), interpolation=cv2.INTER_AREA)
+    assert np.abs(slide.region(CELL, CELL, 56, 2.0).astype(int) - mean).max() <= 1
     assert (slide.region(slide.width - 10, -30, 40, 0.5)[:, 10:] == 255).all()
     assert (slide.region(-30, -30, 40, 0.5)[:30] == 255).all()
 

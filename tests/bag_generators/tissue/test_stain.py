@@ -1,4 +1,4 @@
-"""Stain normalisation: what it must reach, what it must leave alone, and pictures it can't make sense of."""
+"""Stain normalisation: what it must reach and leave alone, and pictures it can't make sense of; augmented copies."""
 
 from pathlib import Path
 
@@ -11,9 +11,11 @@ from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
 from bag_generators import load
-from bag_generators.tissue.stain import STAINS, channel_name, normalise
+from bag_generators.tissue import phantom
+from bag_generators.tissue.stain import STAINS, augmented, channel_name, normalise, restained, symmetry, zoomed
 from tests.bag_generators.references.pictures import KINDS, flat, picture
 
+TILE = phantom.draw("NORM", seed=5).pixels
 METHODS = [name for name in STAINS if name != "none"]
 STAINS_HERE = ((0.62, 0.68, 0.39), (0.12, 0.88, 0.46))  # haematoxylin and eosin of one laboratory
 STAINS_THERE = ((0.72, 0.63, 0.49), (0.22, 0.88, 0.31))  # and of another
@@ -95,3 +97,36 @@ def test_tones_have_no_hue_so_no_feature_is_called_after_one():
     colours = ("red", "blueness (Cb)", "redness (Cr)")
     assert not [name for name in colours if set(channel_name(name, "tones").split()) & {"red", "redness", "blueness"}]
     assert [channel_name(name, "none") for name in colours] == list(colours)
+
+
+def test_the_eight_symmetries_are_eight_and_keep_every_pixel():
+    copies = [symmetry(TILE, number) for number in range(8)]
+    assert len({copy.tobytes() for copy in copies}) == 8
+    np.testing.assert_array_equal(copies[0], TILE)
+    for copy in copies:
+        np.testing.assert_array_equal(np.sort(copy.reshape(-1, 3), axis=0), np.sort(TILE.reshape(-1, 3), axis=0))
+
+
+def test_copies_depend_on_the_seed_alone():
+    first, again, other = (augmented(TILE, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+    assert first.shape == TILE.shape
+    assert zoomed(TILE[:100], np.random.default_rng(0)).shape == (100, 224, 3)
+    assert first.dtype == np.uint8
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_another_stain_moves_colours_but_not_structure(seed):
+    copy = restained(TILE, np.random.default_rng(seed))
+    assert np.abs(copy.astype(int) - TILE).mean() > 1
+    grey = [picture.mean(axis=2).ravel() for picture in (copy, TILE)]
+    assert np.corrcoef(*grey)[0, 1] > 0.95
+
+
+@pytest.mark.parametrize("value", [0, 255])
+def test_black_and_white_survive(value):
+    flat = np.full((64, 64, 3), value, np.uint8)
+    copy = augmented(flat, np.random.default_rng(0))
+    assert copy.dtype == np.uint8
+    assert np.ptp(copy.reshape(-1, 3), axis=0).max() == 0
