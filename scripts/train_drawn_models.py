@@ -7,7 +7,6 @@ A phantom holds its class in one part of neutral tissue and it is known which, s
 """
 
 import argparse
-from pathlib import Path
 
 from bag_generators import GENERATORS
 from bag_generators.assets import assets
@@ -23,7 +22,7 @@ CROWD = Candidates("crowd", seed=0)
 SETTINGS = {**SMALL, "mu": 0.1, "gamma": 1.0, "batch": 64, "weight_decay": 1e-3}
 
 
-def train(generator: str, folder: Path) -> None:
+def train(generator: str) -> None:
     """Both methods of one generator."""
     learned, others = (
         CROWD.given_to(build_phantoms(generator, per_class=count, seed=seed))
@@ -40,7 +39,7 @@ def train(generator: str, folder: Path) -> None:
             model_id=f"drawn7-{generator}-{method}",
         )
         finished = finished.with_trust(measure_trust(finished.predictor, others, on=f"{len(others)} other phantoms"))
-        finished.save(folder)
+        finished.save(assets("models"))
         card = finished.card
         located = card.trust.methods["attention"].auroc
         print(f"{card.id:<26} accuracy {card.accuracy.value:.3f}, attention AUROC {located:.3f}", flush=True)
@@ -49,10 +48,8 @@ def train(generator: str, folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--generator", choices=tuple(GENERATORS), action="append")
-    parser.add_argument("--out", type=Path, default=assets("models"))
-    arguments = parser.parse_args()
-    for generator in arguments.generator or GENERATORS:
-        train(generator, arguments.out)
+    for generator in parser.parse_args().generator or GENERATORS:
+        train(generator)
 
 
 if __name__ == "__main__":

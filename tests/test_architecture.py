@@ -65,20 +65,13 @@ LENT = {
 @cache
 def imports(path: Path) -> frozenset[str]:
     """Full dotted names a file imports, at any depth of nesting; names imported from a module are appended to it."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        found.update(_named_in(node))
-    return frozenset(found)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return frozenset(name for node in ast.walk(tree) for name in _named_in(node))
 
 
 def imports_on_loading(path: Path) -> set[str]:
     """What a file imports the moment it is imported itself: not inside functions, not for type checkers only."""
-    found: set[str] = set()
-    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.unparse(statement.test):
-            continue
-        found.update(_named_in(statement))
-    return found
+    return {name for statement in ast.parse(path.read_text(encoding="utf-8")).body for name in _named_in(statement)}
 
 
 def _named_in(node: ast.AST) -> Iterator[str]:
@@ -127,11 +120,8 @@ def test_foundations_build_on_each_other_only() -> None:
     assert breaking({path: taken_from({"bag_generators"}, path, others) for path in foundations}) == {}
 
 
-def test_learning_knows_no_pages() -> None:
+def test_learning_knows_no_pages_and_of_pictures_only_bags_and_foundations() -> None:
     assert breaking({path: packages(path) & {"ui", "streamlit", "cv2"} for path in files("elimipl")}) == {}
-
-
-def test_learning_takes_only_bags_and_foundations_from_pictures() -> None:
     allowed = {"bag_generators.Bag", "bag_generators.InputError", *(f"bag_generators.{name}" for name in FOUNDATIONS)}
     learning = [
         path
@@ -155,12 +145,9 @@ def test_pages_live_apart() -> None:
         assert breaking({path: taken_from(others, path) for path in own}) == {}, page
 
 
-def test_what_pages_share_knows_no_page() -> None:
+def test_what_pages_share_and_the_store_of_classes_know_no_page() -> None:
     pages = {f"ui.{page}" for page in PAGES}
     assert breaking({path: taken_from(pages, path) for path in [*files("ui/frame"), *files("ui/figures")]}) == {}
-
-
-def test_the_store_of_classes_knows_no_page() -> None:
     store = files("ui/classroom/store")
     assert breaking({path: taken_from({"streamlit", "ui"}, path, {"ui.classroom.store"}) for path in store}) == {}
 

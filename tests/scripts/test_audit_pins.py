@@ -28,14 +28,20 @@ def test_pins_that_nobody_looked_up_do_not_pass():
     assert "\n" not in told
 
 
-def test_offline_it_ends_with_one_sentence(monkeypatch, capsys):
+def test_offline_it_ends_with_one_sentence_and_the_second_list_is_asked_when_the_first_knows_nothing(
+    monkeypatch, capsys
+):
     monkeypatch.setattr(audit_pins, "installed_tool", lambda: None)
     assert audit_pins.main() == 2
     assert capsys.readouterr().out.count("\n") == 1
+    reports: dict[str, object] = {}
     monkeypatch.setattr(audit_pins, "installed_tool", lambda: Path("pip-audit"))
-    monkeypatch.setattr(audit_pins, "looked_up", lambda program, service: None)
+    monkeypatch.setattr(audit_pins, "looked_up", lambda program, service: reports.get(service))
     assert audit_pins.main() == 2
     assert "no vulnerability list can be reached" in capsys.readouterr().out
+    reports |= {"pypi": {"dependencies": [UNKNOWN]}, "osv": {"dependencies": [CLEAN]}}
+    assert audit_pins.main() == 0
+    assert "has a known weakness" in capsys.readouterr().out
 
 
 def test_a_tool_that_fails_is_no_traceback(tmp_path):
@@ -43,11 +49,3 @@ def test_a_tool_that_fails_is_no_traceback(tmp_path):
     broken.write_text("#!/bin/sh\necho Traceback >&2\nexit 1\n")
     broken.chmod(0o755)
     assert audit_pins.looked_up(broken, "pypi") is None
-
-
-def test_the_second_list_is_asked_when_the_first_knows_nothing(monkeypatch, capsys):
-    reports = {"pypi": {"dependencies": [UNKNOWN]}, "osv": {"dependencies": [CLEAN]}}
-    monkeypatch.setattr(audit_pins, "installed_tool", lambda: Path("pip-audit"))
-    monkeypatch.setattr(audit_pins, "looked_up", lambda program, service: reports[service])
-    assert audit_pins.main() == 0
-    assert "has a known weakness" in capsys.readouterr().out
