@@ -8,7 +8,8 @@ import streamlit as st
 
 from elimipl.benchmark.cells import CROWD, DATA, OURS, PARTIAL_LABEL, PERCEPTRONS, VIEWS, Cell, View
 from elimipl.benchmark.claims import Claim, PairedTest, claims, phenomena
-from elimipl.benchmark.records import CAPTIONS, FILE, RESULTS, Records, p_value, printed, shown, signed
+from elimipl.benchmark.records import FILE, RESULTS, Records, p_value, printed, shown, signed
+from elimipl.benchmark.report import CAPTIONS
 from ui.frame import charts, choices, moving
 from ui.frame.markdown import escape
 from ui.frame.palette import current_palette
