@@ -3,12 +3,12 @@
 import streamlit as st
 
 if __name__ == "__main__":
-    from ui.explore.page import show_page
+    from elimipl_app.explore.page import show_page
 
     show_page()
 else:
-    from ui.frame.server import MIDDLEWARE, answered_by, load_page, starting
+    from elimipl_app.server.app import MIDDLEWARE, answered_by, load_page, starting
 
-    load_page("ui.explore.page")
-    tiles = answered_by("ui.slide.tiles", "slide-tiles/{key}/{level}/{column}_{row}.jpg")
+    load_page("elimipl_app.explore.page")
+    tiles = answered_by("elimipl_app.slide.tiles", "slide-tiles/{key}/{level}/{column}_{row}.jpg")
     app = st.App(__file__, lifespan=starting, routes=[tiles], middleware=MIDDLEWARE)

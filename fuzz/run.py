@@ -17,7 +17,7 @@ try:
 except ImportError:  # it is made for few versions of Python
     atheris = None
 
-INSTRUMENTED = ["bag_generators", "elimipl", "ui", "PIL", "zipfile", "safetensors", "json"]
+INSTRUMENTED = ["bag_generators", "elimipl", "elimipl_app", "PIL", "zipfile", "safetensors", "json"]
 with atheris.instrument_imports(include=INSTRUMENTED) if atheris else nullcontext():
     from fuzz.mutations import mutated, with_right_sums
     from fuzz.seeds import kept

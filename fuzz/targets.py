@@ -22,7 +22,7 @@ from elimipl.dataset import BagDataset
 from elimipl.predictor import Predictor
 from elimipl.scope import judge
 from fuzz import seeds
-from ui.frame.address import (
+from elimipl_app.shell.address import (
     KEYS,
     LONGEST_SHOWN,
     fits,
@@ -31,7 +31,7 @@ from ui.frame.address import (
     unknown_keys,
     unknown_notice,
 )
-from ui.slide.regions.geojson import read_regions, write_regions
+from elimipl.slides.regions.geojson import read_regions, write_regions
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from ui.batch.panel import INTRO, choose_files, show_batch
-from ui.explore.method import choose_generator, choose_model
-from ui.frame.page import start_page
+from elimipl_app.batch.panel import INTRO, choose_files, show_batch
+from elimipl_app.inputs.method import choose_generator, choose_model
+from elimipl_app.shell.page import start_page
 
 start_page("Batch")
 st.markdown(INTRO)

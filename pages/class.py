@@ -1,11 +1,11 @@
 """Class: students label pictures on their phones, and models learn from their doubt."""
 
 from bag_generators import InputError
-from ui.classroom import texts
-from ui.classroom.doors import find_role, show_start
-from ui.classroom.student import show_student
-from ui.classroom.teacher import show_teacher
-from ui.frame.page import show_error, start_page
+from elimipl_app.classroom import texts
+from elimipl_app.classroom.doors import find_role, show_start
+from elimipl_app.classroom.student import show_student
+from elimipl_app.classroom.teacher import show_teacher
+from elimipl_app.shell.page import show_error, start_page
 
 start_page(texts.TITLE)
 try:

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from bag_generators import InputError
-from ui.compare import texts
-from ui.compare.page import choose_comparison, show_comparison, show_live, show_verdict
-from ui.frame.page import show_error, start_page
+from elimipl_app.compare import texts
+from elimipl_app.compare.page import choose_comparison, show_comparison, show_live, show_verdict
+from elimipl_app.shell.page import show_error, start_page
 
 start_page("Compare models")
 st.markdown(texts.INTRO)

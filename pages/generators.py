@@ -3,10 +3,10 @@
 import streamlit as st
 
 from bag_generators import GENERATORS
-from ui.explore.gallery import show_waiting
-from ui.explore.picture import choose_picture
-from ui.frame.page import show_error, show_notes, start_page
-from ui.generators.page import (
+from elimipl_app.inputs.gallery import show_waiting
+from elimipl_app.inputs.picture import choose_picture
+from elimipl_app.shell.page import show_error, show_notes, start_page
+from elimipl_app.generators.page import (
     all_bags,
     choose_instance,
     choose_unit,

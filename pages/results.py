@@ -3,8 +3,8 @@
 import streamlit as st
 
 from bag_generators import InputError
-from ui.frame.page import show_error, start_page
-from ui.results.page import (
+from elimipl_app.shell.page import show_error, start_page
+from elimipl_app.results.page import (
     INTRO,
     NO_RESULTS,
     choose,

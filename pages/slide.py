@@ -3,12 +3,12 @@
 import streamlit as st
 
 from bag_generators import InputError
-from ui.explore.method import choose_generator, choose_model
-from ui.frame.page import show_error, start_page
-from ui.slide import texts
-from ui.slide.mapping import list_maps, show_maps
-from ui.slide.seen import show_slide
-from ui.slide.sources import choose_slide, offer_demo
+from elimipl_app.inputs.method import choose_generator, choose_model
+from elimipl_app.shell.page import show_error, start_page
+from elimipl_app.slide import texts
+from elimipl_app.slide.mapping import list_maps, show_maps
+from elimipl_app.slide.seen import show_slide
+from elimipl_app.slide.sources import choose_slide, offer_demo
 
 start_page("Slide", compact=True)
 st.markdown(texts.INTRO)

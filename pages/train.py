@@ -3,13 +3,13 @@
 import streamlit as st
 
 from bag_generators import InputError
-from ui.frame.page import show_error, start_page
-from ui.train import texts
-from ui.train.controls import show_training
-from ui.train.data import choose_data, show_data
-from ui.train.plan import make_plan
-from ui.train.settings import DEFAULT_METHOD, choose_candidates, choose_method, choose_settings
-from ui.train.what_if import show_what_if
+from elimipl_app.shell.page import show_error, start_page
+from elimipl_app.train import texts
+from elimipl_app.train.controls import show_training
+from elimipl_app.train.data import choose_data, show_data
+from elimipl_app.train.plan import make_plan
+from elimipl_app.train.settings import DEFAULT_METHOD, choose_candidates, choose_method, choose_settings
+from elimipl_app.train.what_if import show_what_if
 
 start_page("Train")
 st.markdown(texts.INTRO)

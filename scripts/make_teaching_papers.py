@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ui.lesson.papers import guide, handout
-from ui.lesson.plan import load_glossary, load_lesson
+from elimipl_app.lesson.papers import guide, handout
+from elimipl_app.lesson.plan import load_glossary, load_lesson
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAPERS = {"teaching-guide.html": guide, "teaching-handout.html": handout}

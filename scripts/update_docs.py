@@ -32,8 +32,8 @@ GROUPS = {
     "bad pictures through the pages": ["tests/pages/test_bad_inputs.py"],
     "bad pictures in a real browser": ["tests/browser/test_bad_inputs.py"],
     "harmful model cards, weights, bag files and zips": ["tests/elimipl/test_hostile_files.py"],
-    "names, labels and texts of strangers": ["tests/ui/frame/test_names_of_strangers.py"],
-    "what one visit may keep or use": ["tests/ui/frame/test_memory_of_a_visit.py"],
+    "names, labels and texts of strangers": ["tests/elimipl_app/shell/test_names_of_strangers.py"],
+    "what one visit may keep or use": ["tests/elimipl_app/shell/test_memory_of_a_visit.py"],
     "hostile requests to a running server": [
         "tests/server/test_security.py",
         "tests/server/test_connections.py",
@@ -43,7 +43,7 @@ GROUPS = {
     "faults: disk, model files, surroundings, kill -9": ["tests/faults", "tests/elimipl/training/test_checkpoint.py"],
     "faults: server killed with a page open": ["tests/browser/test_restart.py"],
     "class sessions: roles, guesses, floods, disks, kill -9": [
-        "tests/ui/classroom/test_store.py",
+        "tests/elimipl_app/classroom/test_store.py",
         "tests/faults/test_class_sessions.py",
         "tests/server/test_class.py",
         "tests/browser/test_class.py",

@@ -75,15 +75,15 @@ def build_files() -> None:
     from elimipl.predictor import Predictor
     from elimipl.slides import map_slide
     from elimipl.slides.exports import write_map
-    from ui.batch.rows import batch_csv, batch_json, classify_files
-    from ui.classroom.exports import class_bag_file, class_json, votes_csv
-    from ui.classroom.pictures import drawn
-    from ui.classroom.store.classes import ClassStore
-    from ui.classroom.tally import tally
-    from ui.explore.analysis import View, ViewState, analyse
-    from ui.explore.exports import geojson, instances_csv, provenance_json
-    from ui.explore.picture_export import painted_png
-    from ui.explore.report import html_report
+    from elimipl_app.batch.rows import batch_csv, batch_json, classify_files
+    from elimipl_app.classroom.exports import class_bag_file, class_json, votes_csv
+    from elimipl_app.classroom.pictures import drawn
+    from elimipl.classroom.store.classes import ClassStore
+    from elimipl.classroom.tally import tally
+    from elimipl_app.explore.analysis import View, ViewState, analyse
+    from elimipl_app.explore.exports import geojson, instances_csv, provenance_json
+    from elimipl_app.explore.picture_export import painted_png
+    from elimipl_app.explore.report import html_report
 
     model, sample = Predictor.load("tissue7-row-elimipl"), list_samples()[0]
     analysis = analyse(View(sample.load()), sample, model)

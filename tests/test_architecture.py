@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("bag_generators", "elimipl", "ui")
+PACKAGES = ("bag_generators", "elimipl", "elimipl_app")
 FOUNDATIONS = (
     "errors", "validation", "storage", "pool", "formats", "bag_file", "mapped_rows", "shards", "assets", "plugins",
     "threads",
@@ -59,7 +59,7 @@ LENT = {
     "compare": {"train"},  # one method trained here and now
     "classroom": {"batch", "lesson", "train"},  # labels in file names, Figure 1, turns to train
 }
-"""Which pages use parts of another page; all share `ui.frame` and `ui.figures`."""
+"""Which pages use parts of another page; all share `elimipl_app.shell` and `elimipl_app.charts`."""
 
 
 @cache
@@ -108,7 +108,7 @@ def breaking(taken: dict[Path, set[str]]) -> dict[str, set[str]]:
 
 
 def test_pictures_know_neither_labels_nor_pages() -> None:
-    assert breaking({path: packages(path) & {"elimipl", "ui", "streamlit"} for path in files("bag_generators")}) == {}
+    assert breaking({path: packages(path) & {"elimipl", "elimipl_app", "streamlit"} for path in files("bag_generators")}) == {}
     with_torch = {"encoder.py", "lite0.py", "threads.py"}
     without_torch = [path for path in files("bag_generators") if path.name not in with_torch]
     assert breaking({path: packages(path) & {"torch"} for path in without_torch}) == {}
@@ -121,7 +121,7 @@ def test_foundations_build_on_each_other_only() -> None:
 
 
 def test_learning_knows_no_pages_and_of_pictures_only_bags_and_foundations() -> None:
-    assert breaking({path: packages(path) & {"ui", "streamlit", "cv2"} for path in files("elimipl")}) == {}
+    assert breaking({path: packages(path) & {"elimipl_app", "streamlit", "cv2"} for path in files("elimipl")}) == {}
     allowed = {"bag_generators.Bag", "bag_generators.InputError", *(f"bag_generators.{name}" for name in FOUNDATIONS)}
     learning = [
         path
@@ -139,22 +139,22 @@ def test_a_room_takes_only_what_it_is_built_on() -> None:
 
 def test_pages_live_apart() -> None:
     for page in PAGES:
-        others = {f"ui.{other}" for other in PAGES if other not in {page, *LENT.get(page, ())}}
-        folder = ROOT / "ui" / page
-        own = files(f"ui/{page}") if folder.is_dir() else [folder.with_suffix(".py")]
+        others = {f"elimipl_app.{other}" for other in PAGES if other not in {page, *LENT.get(page, ())}}
+        folder = ROOT / "elimipl_app" / page
+        own = files(f"elimipl_app/{page}") if folder.is_dir() else [folder.with_suffix(".py")]
         assert breaking({path: taken_from(others, path) for path in own}) == {}, page
 
 
 def test_what_pages_share_and_the_store_of_classes_know_no_page() -> None:
-    pages = {f"ui.{page}" for page in PAGES}
-    assert breaking({path: taken_from(pages, path) for path in [*files("ui/frame"), *files("ui/figures")]}) == {}
-    store = files("ui/classroom/store")
-    assert breaking({path: taken_from({"streamlit", "ui"}, path, {"ui.classroom.store"}) for path in store}) == {}
+    pages = {f"elimipl_app.{page}" for page in PAGES}
+    assert breaking({path: taken_from(pages, path) for path in [*files("elimipl_app/shell"), *files("elimipl_app/charts")]}) == {}
+    store = files("elimipl/classroom/store")
+    assert breaking({path: taken_from({"streamlit", "elimipl_app"}, path, {"elimipl.classroom.store"}) for path in store}) == {}
 
 
 def test_pages_do_no_maths() -> None:
     thin = [ROOT / "app.py", *files("pages")]
-    assert breaking({path: packages(path) - {"streamlit", "ui", "bag_generators"} for path in thin}) == {}
+    assert breaking({path: packages(path) - {"streamlit", "elimipl_app", "bag_generators"} for path in thin}) == {}
 
 
 def test_no_module_waits_for_itself() -> None:
@@ -172,7 +172,7 @@ def _modules_among(names: set[str], modules: set[str]) -> set[str]:
 
 
 def test_no_pickle_anywhere() -> None:
-    for folder in ("bag_generators", "elimipl", "ui", "pages"):
+    for folder in ("bag_generators", "elimipl", "elimipl_app", "pages"):
         for path in files(folder):
             assert not packages(path) & {"pickle", "joblib", "dill"}, path
             assert not {"torch.save", "torch.load"} & imports(path), path
@@ -180,6 +180,6 @@ def test_no_pickle_anywhere() -> None:
 
 def test_files_fit_in_one_head() -> None:
     """500 lines at most, tests and scripts included."""
-    folders = ("bag_generators", "elimipl", "ui", "pages", "scripts", "benchmarks", "fuzz", "examples", "tests")
+    folders = ("bag_generators", "elimipl", "elimipl_app", "pages", "scripts", "benchmarks", "fuzz", "examples", "tests")
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for one in folders for path in files(one)}
     assert {str(path): lines for path, lines in lengths.items() if lines > 500} == {}

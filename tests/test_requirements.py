@@ -15,7 +15,7 @@ from elimipl import doctor
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-OURS = {"bag_generators", "elimipl", "ui", "pages", "scripts", "benchmarks", "tests", "fuzz", "examples"}
+OURS = {"bag_generators", "elimipl", "elimipl_app", "pages", "scripts", "benchmarks", "tests", "fuzz", "examples"}
 # Not imported by the packages yet: exports name the version of scikit-image, and torchvision has to fit torch.
 NOT_YET_USED = {"scikit-image", "torchvision"}
 # The library itself, which openslide-python finds and loads.
@@ -64,7 +64,7 @@ def test_what_the_library_imports_is_a_dependency():
 
 
 def test_what_the_app_imports_is_a_dependency_or_in_its_extra():
-    missing = {name: files for name, files in imported("ui/**/*.py", "pages/*.py", "app.py").items()
+    missing = {name: files for name, files in imported("elimipl_app/**/*.py", "pages/*.py", "app.py").items()
                if name not in CORE | APP}  # fmt: skip
     assert missing == {}
 
@@ -80,7 +80,7 @@ def test_what_the_rest_imports_is_for_developers():
 def test_nothing_is_asked_for_that_nobody_imports():
     used = imported("bag_generators/**/*.py", "elimipl/**/*.py").keys() | LOADED_BY_ANOTHER
     assert CORE.keys() - used == NOT_YET_USED
-    assert APP.keys() - imported("ui/**/*.py", "pages/*.py", "app.py").keys() == set()
+    assert APP.keys() - imported("elimipl_app/**/*.py", "pages/*.py", "app.py").keys() == set()
 
 
 def test_every_pinned_version_is_in_its_range():

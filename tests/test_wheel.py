@@ -56,7 +56,7 @@ def test_nothing_of_ours_lies_loose_in_site_packages(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     top = {name.partition("/")[0] for name in names}
-    ours = {"bag_generators", "elimipl", "elimipl_pathology", "ui"}
+    ours = {"bag_generators", "elimipl", "elimipl_pathology", "elimipl_app"}
     assert {name for name in top if not name.endswith(".dist-info")} == ours
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests/")]
 
@@ -68,7 +68,7 @@ def test_all_that_ships_is_in_the_wheel(site):
         assert installed == shipped
     for path in ("app.py", "assets/icon.png", ".streamlit/config.toml", "benchmarks/results/benchmark.json"):
         assert (site / "elimipl_pathology" / path).read_bytes() == (ROOT / path).read_bytes()
-    assert (site / "ui/explore/report.html.jinja").is_file()
+    assert (site / "elimipl_app/explore/report.html.jinja").is_file()
     pages = {path.name for path in (ROOT / "pages").glob("*.py")}
     assert {path.name for path in (site / "elimipl_pathology/pages").glob("*.py")} == pages
 
@@ -84,9 +84,9 @@ from elimipl.benchmark.sources import DataFolders
 from elimipl.cards.files import SHIPPED
 from elimipl.data.shipped import BAGS_FOLDER
 from elimipl.training.trajectories import TRAJECTORIES_FOLDER
-from ui.frame.page import ICON
-from ui.lesson.plan import LESSON_FILE
-from ui.lesson.recorded import RECORDED_FILE
+from elimipl_app.shell.page import ICON
+from elimipl_app.lesson.plan import LESSON_FILE
+from elimipl_app.lesson.recorded import RECORDED_FILE
 found = [PROJECT, SAMPLES_FOLDER, RESULTS / FILE, SHIPPED, BAGS_FOLDER, TRAJECTORIES_FOLDER, ICON, LESSON_FILE,
          RECORDED_FILE]
 assert INSTALLED and doctor.INSTALLED and doctor.ROOT == PROJECT

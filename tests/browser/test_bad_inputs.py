@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from bag_generators.tissue.samples import list_samples
 from scripts.bad_inputs.table import INPUTS, Outcome
-from ui.explore import texts as wording
+from elimipl_app.explore import texts as wording
 
 pytestmark = pytest.mark.browser
 # Of each outcome, and of what a browser could treat differently: nothing, text, half a picture, a bomb, many megabytes.

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 
-from ui.lesson.case import FIRST, REAL, make_case
-from ui.lesson.plan import load_lesson
+from elimipl_app.lesson.case import FIRST, REAL, make_case
+from elimipl_app.lesson.plan import load_lesson
 
 pytestmark = pytest.mark.browser
 STEPS = load_lesson().steps

@@ -17,7 +17,7 @@ from bag_generators.tissue.phantom import draw
 from elimipl.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
 from scripts.running_app import running_app
-from ui.figures.map_layer import class_colours
+from elimipl_app.charts.map_layer import class_colours
 
 pytestmark = pytest.mark.browser
 SLOW = 120_000  # ms; a busy machine draws slowly

@@ -10,7 +10,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from bag_generators.tissue import phantom
-from ui.explore.picture_export import magnification
+from elimipl_app.explore.picture_export import magnification
 
 pytestmark = pytest.mark.browser
 LINK = "/?sample=restained-crypt&generator=sift&labels=tissue7&map=single&opacity=0.9"

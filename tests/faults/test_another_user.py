@@ -17,7 +17,7 @@ from scripts.simulated_visitor import Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = "nobody"
-PARTS = ("app.py", "pages", "ui", "bag_generators", "elimipl", "assets", ".streamlit", "pyproject.toml")
+PARTS = ("app.py", "pages", "elimipl_app", "bag_generators", "elimipl", "assets", ".streamlit", "pyproject.toml")
 
 
 def may_become_nobody() -> bool:

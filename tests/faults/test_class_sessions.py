@@ -11,20 +11,20 @@ from bag_generators import InputError
 from elimipl.labels import TISSUE7
 from tests.support.programs import ended, python
 from tests.support.waiting import PATIENCE
-from tests.ui.classroom.a_class import HERE, TEACHER, opened, small_pictures
-from ui.classroom import learning
-from ui.classroom.outcome import read_outcome
-from ui.classroom.store.classes import VOTE_SECONDS, VOTES, ClassStore, Pace
-from ui.classroom.store.database import VERSION
-from ui.classroom.store.records import BegunTraining, NewPicture
-from ui.classroom.tally import tally
-from ui.classroom.worker import ClassTraining, begin
+from tests.elimipl_app.classroom.a_class import HERE, TEACHER, opened, small_pictures
+from elimipl.classroom import learning
+from elimipl.classroom.outcome import read_outcome
+from elimipl.classroom.store.classes import VOTE_SECONDS, VOTES, ClassStore, Pace
+from elimipl.classroom.store.database import VERSION
+from elimipl.classroom.store.records import BegunTraining, NewPicture
+from elimipl.classroom.tally import tally
+from elimipl_app.classroom.worker import ClassTraining, begin
 
 STUDENTS, PICTURES = 40, 5
 VOTING = """
 import os, sys, threading
 from pathlib import Path
-from ui.classroom.store.classes import ClassStore
+from elimipl.classroom.store.classes import ClassStore
 path, key, session, first, last = *sys.argv[1:3], *map(int, sys.argv[3:])
 store = ClassStore(Path(path))
 def vote(student):
@@ -40,7 +40,8 @@ TRAINING = """
 import os, sys, threading
 from pathlib import Path
 from tests.faults.test_class_sessions import begun
-from ui.classroom import learning, worker
+from elimipl.classroom import learning
+from elimipl_app.classroom import worker
 learning.EPOCHS, learning.SEEDS = 3, (0,)
 learn = worker.learn
 def slowly(task, tell):
@@ -59,8 +60,8 @@ import resource, signal, sys
 from pathlib import Path
 from bag_generators import InputError
 from elimipl.labels import TISSUE7
-from ui.classroom.store.classes import ClassStore
-from ui.classroom.store.records import NewPicture
+from elimipl.classroom.store.classes import ClassStore
+from elimipl.classroom.store.records import NewPicture
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
 try:
@@ -202,7 +203,7 @@ def test_a_log_that_can_not_grow_keeps_what_was_there(path):
 
 
 def test_a_busy_file_is_waited_for_and_then_said_to_be_busy(path, monkeypatch):
-    monkeypatch.setattr("ui.classroom.store.database.PATIENCE", 0.2)
+    monkeypatch.setattr("elimipl.classroom.store.database.PATIENCE", 0.2)
     store, session, _ = opened(path, pictures=1)
     store.join(session.link_key, "ann", HERE)
     hog = sqlite3.connect(path, isolation_level=None)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.frame.address import KEYS, unknown_keys
-from ui.lesson.plan import load_lesson
+from elimipl_app.shell.address import KEYS, unknown_keys
+from elimipl_app.lesson.plan import load_lesson
 
 ROOT = Path(__file__).resolve().parents[2]
 NASTY = (
@@ -68,7 +68,7 @@ def test_no_value_of_any_key_breaks_a_page(page, settings):
 
 
 EVERY_KIND = """
-from ui.frame import address, choices
+from elimipl_app.shell import address, choices
 address.start_reading("test")
 address.show_notices()
 import streamlit as st
@@ -138,7 +138,7 @@ def test_keys_that_no_page_reads_are_named_and_left_out():
 
 
 TITLED = """
-from ui.frame import address, choices
+from elimipl_app.shell import address, choices
 address.start_reading("test")
 address.show_notices()
 import streamlit as st

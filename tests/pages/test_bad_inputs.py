@@ -14,8 +14,8 @@ from bag_generators.tissue.samples import list_samples
 from elimipl.answer import NO_ANSWER, NONE_OF_THESE
 from elimipl.predictor import Predictor
 from scripts.bad_inputs.table import INPUTS, BadInput, Outcome
-from ui.batch.rows import batch_json, classify_files
-from ui.explore import texts as wording
+from elimipl_app.batch.rows import batch_json, classify_files
+from elimipl_app.explore import texts as wording
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = next(sample for sample in list_samples() if sample.id == "phantom-deb")

@@ -16,9 +16,9 @@ from elimipl.cards.limits import Limits
 from elimipl.commands import main
 from elimipl.labels import TISSUE7
 from elimipl.predictor import Predictor
-from ui.batch.panel import summary
-from ui.batch.rows import batch_csv, batch_json, batch_table, classify_files, compared
-from ui.explore.analysis import View, analyse
+from elimipl_app.batch.panel import summary
+from elimipl_app.batch.rows import batch_csv, batch_json, batch_table, classify_files, compared
+from elimipl_app.explore.analysis import View, analyse
 
 ROOT = Path(__file__).resolve().parents[2]
 RESTAINED = [sample for sample in list_samples() if sample.kind == "restained"]

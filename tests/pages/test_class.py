@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 from bag_generators import InputError
 from elimipl import jobs
 from elimipl.jobs import Queue
-from tests.ui.classroom.a_class import HERE, OUTCOME, TEACHER, opened
-from tests.ui.figure_json import drawn_chart
-from ui.classroom import training, worker
-from ui.classroom.store.classes import ClassStore
-from ui.classroom.store.database import VARIABLE
+from tests.elimipl_app.classroom.a_class import HERE, OUTCOME, TEACHER, opened
+from tests.elimipl_app.figure_json import drawn_chart
+from elimipl_app.classroom import training, worker
+from elimipl.classroom.store.classes import ClassStore
+from elimipl.classroom.store.database import VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from elimipl import doctor
 from elimipl.cards import files as model_file
 from elimipl.doctor import FAIL, PASS, WARN, Check
-from ui import doctor as page_parts
+from elimipl_app import doctor as page_parts
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -18,13 +18,13 @@ from elimipl.answer import NO_ANSWER, NONE_OF_THESE
 from elimipl.cards.files import usable_models
 from elimipl.explain import without_instances
 from elimipl.predictor import Predictor
-from tests.ui.figure_json import drawn_chart, numbers
-from ui.explore import texts
-from ui.explore.analysis import OF_A_CLASS, CandidateSet, View, analyse
-from ui.explore.answer import switch_clicked
-from ui.figures.bars import PALE
-from ui.figures.map_layer import COLOUR_PAIRS
-from ui.frame.palette import LIGHT
+from tests.elimipl_app.figure_json import drawn_chart, numbers
+from elimipl_app.explore import texts
+from elimipl_app.explore.analysis import OF_A_CLASS, CandidateSet, View, analyse
+from elimipl_app.explore.answer import switch_clicked
+from elimipl_app.charts.bars import PALE
+from elimipl_app.charts.map_layer import COLOUR_PAIRS
+from elimipl_app.shell.palette import LIGHT
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {sample.id: sample for sample in list_samples()}
@@ -243,7 +243,7 @@ def test_a_click_on_a_bar_switches_its_candidate_label():
     analysis = analyse(View(sample.load()), sample, predictor, CandidateSet(members, "sample"))
     key = f"candidates_tissue7_{sample.load().sha256[:12]}"
     chart = {"selection": {"points": [{"customdata": space.index("LYM")}]}}
-    with patch("ui.explore.answer.st") as streamlit, patch("ui.frame.charts.st", streamlit):
+    with patch("elimipl_app.explore.answer.st") as streamlit, patch("elimipl_app.shell.charts.st", streamlit):
         streamlit.session_state = {"class-bars": chart}
         switch_clicked("class-bars", analysis)
         assert streamlit.session_state[key] == ["LYM", "NORM", "TUM"]

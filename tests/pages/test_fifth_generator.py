@@ -13,7 +13,7 @@ from bag_generators import register
 from bag_generators.registry import unregister
 from bag_generators.tissue.phantom import draw
 from tests.bag_generators.quadrants import GENERATOR
-from tests.ui.figure_json import drawn_chart
+from tests.elimipl_app.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]
 

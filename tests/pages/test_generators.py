@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bag_generators import GENERATORS
-from tests.ui.figure_json import drawn_chart
+from tests.elimipl_app.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.records import FILE, Records
 from elimipl.config import Config
-from tests.ui.figure_json import drawn_chart
-from ui.lesson.case import FIRST, REAL, make_case
-from ui.lesson.plan import load_lesson
-from ui.lesson.progress import ANSWERS
+from tests.elimipl_app.figure_json import drawn_chart
+from elimipl_app.lesson.case import FIRST, REAL, make_case
+from elimipl_app.lesson.plan import load_lesson
+from elimipl_app.lesson.progress import ANSWERS
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = [step.id for step in load_lesson().steps]
@@ -193,7 +193,7 @@ def test_a_class_sees_no_navigation_and_no_controls_around_the_step():
 
 
 def test_answers_can_be_taken_away():
-    script = "from ui.lesson.progress import as_csv\nfrom ui.lesson.plan import load_lesson\nimport streamlit as st\n"
+    script = "from elimipl_app.lesson.progress import as_csv\nfrom elimipl_app.lesson.plan import load_lesson\nimport streamlit as st\n"
     visit = AppTest.from_string(script + "st.text(as_csv(load_lesson().steps))", default_timeout=60)
     visit.query_params.update(say_losses="2", open_losses="1", say_labels="0")
     rows = list(csv.DictReader(io.StringIO(visit.run().text[0].value)))
@@ -233,7 +233,7 @@ def test_a_link_can_hide_the_frame():
 
 
 def test_what_a_question_asks_for_is_not_shown_before_it_is_revealed(tmp_path, monkeypatch):
-    monkeypatch.setattr("ui.lesson.recorded.RESULTS", tmp_path)
+    monkeypatch.setattr("elimipl_app.lesson.recorded.RESULTS", tmp_path)
     records = Records(tmp_path / FILE)
     records.add(Cell("birdsong", 1, "ELIMIPL"), Config(), {"sha256": ""}, 0, {"accuracy": 0.7})
     hidden, shown = (

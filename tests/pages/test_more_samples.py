@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from bag_generators.tissue import phantom
 from elimipl.data import fetch
 from tests.elimipl.data.range_server import Behaviour, serve
-from ui.explore import texts
-from ui.explore.gallery import CLASSES
+from elimipl_app.explore import texts
+from elimipl_app.inputs.gallery import CLASSES
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = fetch.DATASETS[0]

@@ -14,10 +14,10 @@ from bag_generators.slide.demo import pyramid
 from bag_generators.storage import write_whole
 from bag_generators.tissue.phantom import draw
 from elimipl.jobs import DONE, SERVER, STOPPED
-from ui.frame.handover import HandedOver
-from ui.slide import mapping, own, sources, texts
-from ui.slide.seen import field_image
-from ui.slide.sources import Chosen
+from elimipl_app.shell.handover import HandedOver
+from elimipl_app.slide import mapping, own, sources, texts
+from elimipl_app.slide.seen import field_image
+from elimipl_app.slide.sources import Chosen
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 120

@@ -15,7 +15,7 @@ from elimipl.labels import LabelSpace
 from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.methods import METHODS, network_method, register_method
 from elimipl.methods.networks import SUMMARIES
-from tests.ui.figure_json import drawn_chart
+from tests.elimipl_app.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]
 

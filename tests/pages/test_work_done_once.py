@@ -50,7 +50,7 @@ def counted(monkeypatch, png):
 def test_an_upload_on_explore_is_hashed_shrunk_read_and_measured_once(counted, png):
     with (
         patch.object(Predictor, "predict", autospec=True, side_effect=Predictor.predict) as predicted,
-        patch("ui.explore.analysis.measure_for", side_effect=measure_for) as measured,
+        patch("elimipl_app.explore.analysis.measure_for", side_effect=measure_for) as measured,
     ):
         page = AppTest.from_file(ROOT / "app.py", default_timeout=120).run()
         before = predicted.call_count, measured.call_count

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from scripts.running_app import free_port, running_app
 from scripts.simulated_visitor import Visitor
-from tests.ui.classroom.a_class import TEACHER, opened
-from ui.classroom.store.classes import ClassStore
-from ui.classroom.store.database import VARIABLE
+from tests.elimipl_app.classroom.a_class import TEACHER, opened
+from elimipl.classroom.store.classes import ClassStore
+from elimipl.classroom.store.database import VARIABLE
 
 STUDENTS, AGAIN = 40, 8
 

@@ -35,7 +35,7 @@ def test_nobody_reads_the_metrics(served):
 SILENT_SECONDS, LONG = 1.0, 600.0
 QUIET = """
 import streamlit as st
-from ui.frame import server
+from elimipl_app.server import app as server
 if __name__ == "__main__":
     server.SILENT_SECONDS = float(st.query_params["silent"])
     st.text("Welcome")

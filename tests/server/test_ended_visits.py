@@ -10,7 +10,7 @@ SIZE = 5_000_000
 APP = """
 import streamlit as st
 from streamlit import runtime
-from ui.frame import upload_limit
+from elimipl_app.server import upload_limit
 upload_limit.LEFT_SECONDS, upload_limit.SWEEP_SECONDS = 0.4, 0.1
 upload_limit.bound_uploads()
 st.file_uploader("File", key="upload", accept_multiple_files=True)

@@ -1,0 +1,348 @@
+"""Every text of the Explore page but for those it shares with others (`elimipl_app.shell.texts`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bag_generators import TissueImage
+from elimipl.answer import ACCEPTANCE, Answer
+from elimipl.cards.card import Card
+from elimipl.cards.wording import kept_sentence
+from elimipl.cards.wording import map_sentence as map_sentence_of_card
+from elimipl.data.pictures import PHANTOMS
+from elimipl.labels import LabelSpace
+from elimipl.scope import DRAWINGS_ONLY, Verdict
+from elimipl.trust import FlippingCurve
+from elimipl_app.shell.texts import NOT_CHECKED
+
+if TYPE_CHECKING:
+    from elimipl_app.explore.analysis import Analysis
+    from elimipl_app.explore.maps import RegionNumbers
+
+STILL_SHOWN = "The picture before is still shown."
+
+
+GALLERY_GROUPS = {
+    "real": "Real tissue, H&E",
+    "restained": "Real colon tissue, re-stained",
+    "phantom": "Drawings with known truth",
+}
+MORE_HELP = "Fetches four tiles of CRC-VAL-HE-7K (CC BY 4.0) from Zenodo, about a megabyte. Nothing of yours is sent."
+MORE_FAILED = "The tiles could not be fetched from Zenodo."
+
+FIELD_HEADING = "Field and scale"
+WHOLE_HELP = (
+    "Deep reads all of it in cells at its own scale, however long that takes; the other generators shrink it to one "
+    "tile. “elimipl predict” and Batch do so, too."
+)
+PART_HELP = (
+    "Off: the whole picture is read, as “elimipl predict” and Batch do. On: a field as large as the tiles that the "
+    "models learned from; a click beside it moves it. The two may differ: each answers for what it has read."
+)
+SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
+SET_SCALE = f"You can set the scale under “{FIELD_HEADING}”."
+SCALE_UNKNOWN = "scale unknown, 0.5 µm per pixel assumed"
+
+CANDIDATES_HEADING = "Candidate labels"
+CANDIDATES_HELP = (
+    "What people find possible in the picture. The model answers without them; they tell candidate from non-candidate."
+)
+CANDIDATE_SOURCES = {"sample": "With the sample", "crowd": "Three simulated annotators", "hand": "By hand"}
+CANDIDATES_FROM = {
+    "sample": "that come with the sample, as annotators might name them (simulated)",
+    "crowd": "of three simulated annotators",
+    "hand": "ticked by hand",
+}
+CANDIDATE_GROUPS = {
+    "sample": ("candidate (simulated)", "non-candidate (simulated)"),
+    "crowd": ("candidate (simulated)", "non-candidate (simulated)"),
+    "hand": ("candidate", "non-candidate"),
+}
+OWN_SET_GROUPS = ("in the model's own 90 % set", "not in it")
+
+RAW_LABEL = "Raw output of the network"
+RAW_HELP = "Off: calibrated probabilities. On: what the network's head gives, as in the paper's figures."
+OUTSIDE_CAPTION = (
+    "of the probability lies outside the candidate set. Click a bar to switch its label between candidate and "
+    "non-candidate."
+)
+OUTSIDE_HELP = "What the model gives to labels that the candidate set rules out. ELIMIPL learns to keep it small."
+
+OWN_SET_HINT = "Bars are coloured by the model's own 90 % set. Click the bars of the labels that you find possible."
+NO_SET_HINT = "This model has no 90 % set of its own. Click the bars of the labels that you find possible."
+WHAT_IF_TAB, TRUST_TAB = "What if", "Is the map right?"
+SUM_TAB, TILES_TAB, BAG_TAB = "How the score adds up", "All tiles", "The bag"
+WHAT_IF_HELP = "The model predicts again from the patches that stay. Outlined ghost bars show the answer before."
+BLOCKS_HELP = (
+    "Cells are taken out in blocks of 4 × 4 (56 px), numbered from the upper left corner row by row. The tool Remove "
+    "takes out a block by a click, and exactly what you draw around."
+)
+NEIGHBOURS_SAW = (
+    "The cells that stay have seen the removed region from beside it: some of it is still in their numbers."
+)
+WHAT_ATTENTION_IS = (
+    "Attention says how much each patch weighs in the bag's average. It is not a segmentation and not proof of "
+    "influence; removing a patch and predicting again is the more faithful test."
+)
+
+SOURCE_TITLES = {
+    "attention": "Attention",
+    "vote": "Vote",
+    "contribution": "For a class",
+    "leave_one_out": "Leave-one-out",
+    "single": "Single",
+    "integrated_gradients": "Gradients",
+}
+SOURCE_HELP = (
+    "Attention: how many times an even share each patch weighs. Vote: the class each patch would choose alone. "
+    "For a class: what each patch adds to the class or takes from it; together they are its score. "
+    "Leave-one-out: what the class loses without the patch. Single: the class's probability from the patch alone. "
+    "Gradients: integrated gradients, how much of the class's probability the patch accounts for."
+)
+MEASUREMENT_TITLES = {
+    "contribution": "Contribution",
+    "leave_one_out": "Leave-one-out",
+    "single": "Single",
+    "integrated_gradients": "Integrated gradients",
+}
+TIMES_EVEN_TITLE = "times an even share"
+TIMES_EVEN = ((1 / 8, "⅛"), (1 / 4, "¼"), (1 / 2, "½"), (1, "1"), (2, "2"), (4, "4"), (8, "8"))
+CLASS_CHOICES = {"first": "first choice", "second": "second choice"}
+PANELS_TITLES = {"one": "Map", "original": "Original beside it", "classes": "First and second choice"}
+ORIGINAL_TITLE = "original"
+TOOL_TITLES = {"look": "Look", "region": "Region", "remove": "Remove"}
+TOOL_HELP = (
+    "Look: click a patch to read about it, or beside the field of view to move it. "
+    "Region: draw around a part and compare the map with it. Remove: click patches to take them out (cells go in "
+    "blocks of 56 px), or draw around them. The buttons on the picture choose what a drag does: box, free shape, or "
+    "moving the picture."
+)
+REGION_HINT = "Draw a box in the picture, or a free shape (lasso button): its share of the attention is said here."
+
+
+CHECK_TITLES = {
+    "size": "size",
+    "tissue": "tissue",
+    "blur": "focus",
+    "colour": "stain",
+    "distance": "likeness to the training pictures",
+    "entropy": "certainty",
+    "label_set": "possible labels",
+    "scale": "scale",
+    "acceptance": "chance of being right",
+}
+
+ABOUT_PNG = "The picture with the map as it is set here, in original pixels."
+ABOUT_REPORT = "A page to print: picture, map, bars, instances, provenance."
+ABOUT_JSON = "The result with everything needed to get it again."
+ABOUT_GEOJSON = "The instances as polygons; drag the file onto the picture in QuPath."
+
+
+def scope_sentence(verdict: Verdict) -> str:
+    """Said when no check failed: which ones the picture passed, and which ones the model has no limits for."""
+    good = ", ".join(CHECK_TITLES[item.name] for item in verdict.checks)
+    unknown = ", ".join(CHECK_TITLES[name] for name in verdict.not_checked)
+    sentences = [f"The picture passed{'' if unknown else ' all checks'}: {good}."] if good else []
+    if unknown:
+        sentences = [NOT_CHECKED, *sentences, f"This model came without limits for: {unknown}."]
+    if verdict.trained_on == PHANTOMS:
+        sentences.append(DRAWINGS_ONLY)
+    return " ".join(sentences)
+
+
+def bars_alt(names: tuple[str, ...], probabilities: np.ndarray, group: str, members: np.ndarray) -> str:
+    """Screen reader text of the class bars; `group` is what the `members` are called, nothing where all are alike."""
+    shares = ", ".join(f"{name} {value:.0%}" for name, value in zip(names, probabilities, strict=True))
+    listed = ", ".join(name for name, member in zip(names, members, strict=True) if member)
+    return f"Class probabilities: {shares}." + (f" {group[:1].upper()}{group[1:]}: {listed}." if group else "")
+
+
+def three_bars_alt(probabilities: np.ndarray, candidates: np.ndarray, true_index: int | None) -> str:
+    """Screen reader text of the three bars of Figure 2."""
+    parts = [] if true_index is None else [f"true label {probabilities[true_index]:.0%}"]
+    for name, members in (("candidates", candidates), ("non-candidates", ~candidates)):
+        if members.any():
+            parts.append(f"average over {name} {probabilities[members].mean():.0%}")
+    return f"Probabilities: {', '.join(parts)}."
+
+
+def left_and_right(left: str, right: str) -> str:
+    """The classes of two maps side by side."""
+    return f"{left} (left) and {right} (right)"
+
+
+def map_title(kind: str, name: str) -> str:
+    """What stands beside the colour bar of a map about the class `name`."""
+    return {
+        "contribution": f"added to the score of {name}",
+        "leave_one_out": f"{name} lost without the patch",
+        "single": f"{name} from the patch alone",
+        "integrated_gradients": f"share of {name} accounted for",
+    }[kind]
+
+
+def evenness(attention: np.ndarray, even: bool, painted: bool = True) -> str:
+    """How the attention is spread, in a sentence; where it is the map that is `painted`, even means nothing is."""
+    times = len(attention) * attention
+    if even:
+        return (
+            f"Attention is even here: every patch weighs {times.min():.2f} to {times.max():.2f} times an even share"
+            f"{', so nothing is painted' if painted else ''}."
+        )
+    top = np.sort(attention)[::-1][: max(1, len(attention) // 4)]
+    return (
+        f"Attention is uneven: the strongest patch weighs {times.max():.1f} times an even share, the strongest quarter "
+        f"of the patches holds {top.sum():.0%} of it."
+    )
+
+
+def agreement_sentence(agreement: float | None) -> str:
+    """Rank agreement of attention and leave-one-out, in words."""
+    if agreement is None:
+        return "Attention and leave-one-out can't be compared here: all instances score the same."
+    strength = (
+        "well" if agreement > 0.6 else "partly" if agreement > 0.2 else "hardly" if agreement > -0.2 else "inversely"
+    )
+    return f"Attention and leave-one-out agree {strength} here: rank correlation {agreement:+.2f}."
+
+
+def in_words(labels: LabelSpace, index: int) -> str:
+    """A class spelled out, with its title where that is another: what its description says before the colon.
+
+    >>> from elimipl.labels import TISSUE7
+    >>> in_words(TISSUE7, 2)
+    'Mucus (MUC)'
+    """
+    title, (words, colon, _) = labels.titles[index], labels.descriptions[index].partition(":")
+    if not colon or words.casefold() == title.casefold():
+        return words if colon else title
+    return f"{words} ({title})"
+
+
+def beside_bar(labels: LabelSpace, index: int) -> str:
+    """A class spelled out with its code, which stands on the maps."""
+    words, code = in_words(labels, index), labels.codes[index]
+    return words if code in (labels.titles[index], words) else f"{code} · {words}"
+
+
+def certainty(answer: Answer) -> list[str]:
+    """How often such answers are right where the card knows, else whether another label is possible; how that went."""
+    counted = [check.reason for check in answer.checks if check.name == ACCEPTANCE]
+    if answer.label_set is not None and (len(answer.label_set) > 1 or not counted):
+        counted.append(possible(answer.label_set, answer.label_space, answer.label_space.index(answer.label)))
+    return [*counted, *([answer.reliability] if answer.reliability else [])]
+
+
+def possible(label_set: tuple[str, ...], labels: LabelSpace, index: int) -> str:
+    """Which labels the model's set at 90 % holds; `index` is the class that was answered."""
+    words = [in_words(labels, labels.index(name)) for name in label_set]
+    if label_set == (labels.names[index],):
+        return "The model's own 90 % set holds no other label."
+    return f"The model's own 90 % set: {', '.join(words)}."
+
+
+def truth_sentence(labels: LabelSpace, index: int, true_index: int | None) -> list[str]:
+    """Whether the answer is right, where somebody knows."""
+    if true_index is None:
+        return []
+    if true_index == index:
+        return ["The answer is right: that is the true label."]
+    return [f"The answer is wrong: the true label is {in_words(labels, true_index)}."]
+
+
+def removed_sentence(removed: tuple[int, ...], blocks: np.ndarray) -> str:
+    """How much was taken out; `blocks` (n,) says which instances go together."""
+    in_blocks = blocks.max() + 1 < len(blocks)
+    what = "cells" if in_blocks else "patches"
+    seen = f" {NEIGHBOURS_SAW}" if in_blocks else ""
+    return f"**{len(removed)} of {len(blocks)} {what} removed.** The outlined bars are the answer before.{seen}"
+
+
+def flip_sentence(found: tuple[int, ...] | None, blocks: np.ndarray) -> str:
+    """What the button found; `blocks` (n,) says which instances go together."""
+    what = "blocks" if blocks.max() + 1 < len(blocks) else "patches"
+    if found is None:
+        return f"No set of {what} changes this answer: whatever goes, the label stays."
+    gone = sorted(set(blocks[list(found)].tolist()))
+    numbers = ", ".join(map(str, gone[:12])) + (", …" if len(gone) > 12 else "")
+    return f"Smallest set found: {len(gone)} of {blocks.max() + 1} {what} ({numbers}). Without them the label changes."
+
+
+def scale_sentence(image: TissueImage) -> str:
+    """How large a pixel is, and who says so."""
+    if image.microns_per_pixel is None:
+        return f"{SCALE_UNKNOWN[:1].upper()}{SCALE_UNKNOWN[1:]}."
+    return f"{image.microns_per_pixel:.3g} µm per pixel; source: {image.scale_source}."
+
+
+def candidates_sentence(analysis: Analysis) -> str:
+    """The candidate labels of the picture, and who named them."""
+    if analysis.candidates is None:
+        return "No candidate labels: nobody has ticked any for this picture."
+    names = ", ".join(map(analysis.labels.title, analysis.candidate_names))
+    return f"Candidate labels {CANDIDATES_FROM[analysis.candidates.source]}: {names}."
+
+
+def vote_sentence(names: tuple[str, ...], shares: np.ndarray) -> str:
+    """How much of the area each class wins."""
+    order = [index for index in np.argsort(-shares) if shares[index] >= 0.005]
+    listed = ", ".join(f"{names[index]} {shares[index]:.0%}" for index in order)
+    return f"Each patch in the colour of the class it would choose alone: {listed} of the area."
+
+
+def contribution_sentence(name: str, contributions: np.ndarray) -> str:
+    """How the patches add up to the score of a class."""
+    up, down = contributions[contributions > 0].sum(), contributions[contributions < 0].sum()
+    return f"For {name}: {up:+.2f} from patches for it, {down:+.2f} from patches against it; score {up + down:+.2f}."
+
+
+def map_sentence(kind: str, name: str, scores: np.ndarray) -> str:
+    """The range of a map about one class."""
+    what = {
+        "leave_one_out": "Removing one patch changes the probability of {} by {:+.1%} to {:+.1%}.",
+        "single": "Alone, the patches give {} a probability of {:.1%} to {:.1%}.",
+        "integrated_gradients": "Single patches account for {1:+.1%} to {2:+.1%} of the probability of {0}.",
+    }[kind]
+    low, high = float(scores.min()), float(scores.max())
+    return what.format(name, *((-high, -low) if kind == "leave_one_out" else (low, high)))
+
+
+def region_sentence(numbers: RegionNumbers, title: str) -> str:
+    """What a drawn region holds."""
+    times = f", {numbers.attention / numbers.area:.1f} times its share" if numbers.area > 0 else ""
+    found = (
+        "" if numbers.auroc is None else f" {title} finds its {numbers.patches} patches with AUROC {numbers.auroc:.2f}."
+    )
+    return (
+        f"**{numbers.attention:.0%} of the attention** lies in the region, which is {numbers.area:.0%} of the area"
+        f"{times}.{found}"
+    )
+
+
+def trust_line(card: Card, kind: str) -> str:
+    """What was measured of maps of this kind."""
+    found = map_sentence_of_card(card, kind) or (kept_sentence(card) if kind == "attention" else None)
+    return found or "Not measured for this model. The tab “Is the map right?” looks at this picture."
+
+
+def flipping_sentence(curve: FlippingCurve, title: str, name: str) -> str:
+    """What the curve comes to."""
+    if curve.times_faster is None:
+        return (
+            f"Taking patches away hardly lowers {name}, in whatever order: no map can be told from chance by it here."
+        )
+    return (
+        f"Taking away the patches that “{title}” names first lowers {name} {curve.times_faster:.1f} times as fast as "
+        "chance does (mean of 20 random orders)."
+    )
+
+
+def flipping_alt(curve: FlippingCurve, name: str) -> str:
+    """Screen reader text of the flipping curve."""
+    half = len(curve.removed) // 2
+    return (
+        f"Probability of {name}: {curve.by_score[0]:.0%} at first; with {curve.removed[half]} patches gone "
+        f"{curve.by_score[half]:.0%} by the map's order and {curve.by_chance[half]:.0%} by chance."
+    )

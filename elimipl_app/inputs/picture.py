@@ -1,0 +1,266 @@
+"""Step 1, the picture: a sample in one click, an upload, or one of this visit again; and the field of a large one."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+
+from bag_generators import InputError, TissueImage
+from bag_generators.formats import extensions
+from bag_generators.scale import MICRONS, ScaleDecision, decide_scale, field_size, is_large
+from bag_generators.tissue.samples import Sample, list_samples
+from bag_generators.uploads import read_upload
+from elimipl_app.explore import texts
+from elimipl_app.explore.analysis import View
+from elimipl_app.inputs.gallery import (
+    KeptPicture,
+    Thumbnail,
+    follow_link,
+    forget_all,
+    is_waiting,
+    keep,
+    kept_pictures,
+    offer_more_samples,
+    sample_thumbnail,
+    show_gallery,
+    show_kept,
+    shown_kept,
+    thumbnail_of,
+)
+from elimipl_app.inputs.method import keep_model
+from elimipl_app.shell import address, choices
+from elimipl_app.shell import texts as shared
+from elimipl_app.shell.cached import scale_of
+from elimipl_app.shell.handover import forget_handed_over, handed_over
+from elimipl_app.server.log import picture_name, timed
+from elimipl_app.shell.page import show_error
+from elimipl_app.shell.texts import EXPECTED_SCALE
+
+FIRST_SAMPLE = "real-gland"
+"""Id of the sample shown first: a real field that the model answers and whose map bears being tested by removal.
+
+`tests/elimipl_app/explore/test_first_visit.py` says which samples do when another model is trained.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """The chosen picture and, when it is one of ours, the sample it came from."""
+
+    image: TissueImage
+    sample: Sample | None
+    label: str | None = None
+    """The class of a fetched tile."""
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it is a drawing; such pictures are read by models of drawings."""
+        return self.sample is not None and self.sample.kind == "phantom"
+
+
+def choose_picture() -> Picture | None:
+    """Ask for the picture; one that can't be used is refused and the one before stays. None where there is none yet."""
+    st.subheader("Picture", divider="gray")
+    try:
+        samples = {sample.id: sample for sample in list_samples()}
+    except InputError as error:
+        show_error(error)
+        samples = {}
+    upload = st.file_uploader("Upload a picture", type=list(extensions()), help=shared.UPLOAD_HELP, key="upload")
+    if upload is None:
+        _let_go_of_upload()
+    else:
+        _receive(upload.file_id, upload.getvalue())
+    follow_link()
+    if (handed := handed_over()) is not None:
+        keep(KeptPicture(handed.image, handed.title))
+        show_kept(handed.image.sha256)
+        keep_model()
+        forget_handed_over()
+    if is_waiting():
+        return None
+    chosen = _choose_sample(samples) if samples else None
+    own = shown_kept()
+    try:
+        if own is not None:
+            return Picture(own.image, None, own.label)
+        return Picture(chosen.load(), chosen) if chosen else None
+    except InputError as error:
+        show_error(error)
+        return None
+
+
+def _choose_sample(samples: dict[str, Sample]) -> Sample:
+    own = shown_kept()
+    start = FIRST_SAMPLE if FIRST_SAMPLE in samples else next(iter(samples))
+    gallery = st.container(gap="xxsmall")
+    chosen = choices.one_of(
+        "or take a sample",
+        list(samples),
+        "sample",
+        start,
+        title=lambda key: samples[key].title,
+        shape="list",
+        help="Ready pictures that ship with the app. Phantoms are drawn, so we know which parts carry the class.",
+        on_change=partial(show_kept, None),
+    )
+    current = chosen if own is None else None
+    with gallery:
+        show_gallery(
+            {
+                "Yours in this visit": [
+                    _own_thumbnail(kept, kept is own) for kept in reversed(kept_pictures().values())
+                ],
+                **{
+                    heading: [_thumbnail(sample, current) for sample in samples.values() if sample.kind == kind]
+                    for kind, heading in texts.GALLERY_GROUPS.items()
+                },
+            },
+            folded=texts.GALLERY_GROUPS["phantom"],
+        )
+    st.caption(
+        samples[chosen].description
+        if own is None
+        else f"Shown: {own.title}. Choose a sample to return to it; your picture stays in the gallery."
+    )
+    with st.container(horizontal=True):
+        offer_more_samples()
+        if kept_pictures():
+            st.button(
+                "Forget mine",
+                key="forget",
+                on_click=forget_all,
+                type="tertiary",
+                help="Drops the pictures you brought to this visit from the server's memory.",
+            )
+    return samples[chosen]
+
+
+def _thumbnail(sample: Sample, current: str | None) -> Thumbnail:
+    source = sample_thumbnail(sample.sha256, sample)
+    return Thumbnail(sample.id, sample.title, source, partial(_use, sample.id), sample.id == current)
+
+
+def _own_thumbnail(kept: KeptPicture, shown: bool) -> Thumbnail:
+    sha256 = kept.image.sha256
+    return Thumbnail(sha256[:12], kept.title, thumbnail_of(kept.image), partial(show_kept, sha256), shown)
+
+
+def _use(sample_id: str) -> None:
+    st.session_state["sample"] = sample_id
+    show_kept(None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What became of an upload: the picture to show, or the one before and why the upload can't be used."""
+
+    file_id: str
+    sha256: str | None
+    refusal: InputError | None = None
+
+
+def _receive(file_id: str, data: bytes) -> None:
+    """Decode an upload once and show it; where it can't be used, say so and show the upload before it."""
+    st.session_state["upload_gone"] = False
+    seen: _Seen | None = st.session_state.get("upload_seen")
+    if seen is None or seen.file_id != file_id:
+        seen = _look_at(file_id, data, seen.sha256 if seen else None)
+        if seen.sha256 is not None:
+            show_kept(seen.sha256)
+        # Last: a run may be broken off for a newer one wherever it touches the state, and what is seen is not shown.
+        st.session_state["upload_seen"] = seen
+    if seen.refusal is not None:
+        show_error(seen.refusal)
+        st.caption(texts.STILL_SHOWN)
+
+
+def _let_go_of_upload() -> None:
+    """Return to the samples when the upload is taken away, and forget it when the page runs once more without one.
+
+    A browser that replaces a file takes the old one away first, and the page runs once in between.
+    """
+    seen: _Seen | None = st.session_state.get("upload_seen")
+    own = shown_kept()
+    if st.session_state.get("upload_gone"):
+        st.session_state.pop("upload_seen", None)
+    elif seen is not None and own is not None and own.image.sha256 == seen.sha256:
+        show_kept(None)
+    st.session_state["upload_gone"] = True
+
+
+def _look_at(file_id: str, data: bytes, before: str | None) -> _Seen:
+    try:
+        sha256 = hashlib.sha256(data).hexdigest()
+        with timed("load", **picture_name(sha256), bytes=len(data)):
+            image = read_upload(data, sha256)
+            _ = image.working_copy  # refuses what is too small or too long for a bag
+    except InputError as refusal:
+        return _Seen(file_id, before, refusal)
+    keep(KeptPicture(image, f"upload {sha256[:6]}"))
+    return _Seen(file_id, sha256)
+
+
+QUICK = 4_000_000
+"""Pixels at the models' scale of a picture that cells read as a whole before anybody asks for it."""
+
+
+def choose_field(picture: Picture, generator: str) -> View:
+    """The part of the picture the model sees: all of it, as `elimipl predict` reads it, or one field of a large one."""
+    with st.container(horizontal=True, vertical_alignment="center", key="field"):
+        said = st.container(width="stretch")
+        with st.popover(texts.FIELD_HEADING, icon=":material/crop_free:"):
+            scale = _choose_scale(picture.image)
+            view = replace(_part_of(scale.apply_to(picture.image), generator), scale=scale)
+        moved = "" if view.whole is None else f" at {view.x}, {view.y}; click beside it to move it"
+        said.caption(f"{view.image.width} × {view.image.height} px{moved} · {scale.sentence}")
+    return view
+
+
+def _part_of(image: TissueImage, generator: str) -> View:
+    if not is_large(image):
+        return View(image)
+    factor = (image.microns_per_pixel or MICRONS) / MICRONS
+    if generator == "deep" and image.width * image.height * factor**2 <= QUICK:
+        if "part" not in st.session_state and {"x", "y"} & address.everything().keys():
+            st.session_state["part"] = True  # the link is one to a field
+        whole = not choices.switch("One field only", "part", help=texts.PART_HELP)
+    else:
+        whole = choices.switch("Whole picture", "whole", help=texts.WHOLE_HELP)
+    if whole:
+        return View(image)
+    size = field_size(image)
+    x, y = _position(image, size)
+    st.caption(
+        f"{EXPECTED_SCALE} Here that is a tile of {size} × {size} px. Click beside it in the picture to move it."
+    )
+    return View(image.tile(x, y, size), x, y, image)
+
+
+def move_to(x: float, y: float, size: int, image: TissueImage) -> None:
+    """Centre the field of view at a point of the picture, as far as it goes."""
+    st.session_state["x"] = max(0, min(image.width - size, round(x - size / 2)))
+    st.session_state["y"] = max(0, min(image.height - size, round(y - size / 2)))
+
+
+def _choose_scale(image: TissueImage) -> ScaleDecision:
+    """The scale that a person sets, else the one decided on for every page and command."""
+    decided = scale_of(image)
+    start = min(4.0, max(0.05, round(decided.microns_per_pixel, 4)))
+    key = "microns" if decided.origin == "assumed" else f"microns_{start:.6g}"
+    microns = choices.number("µm per pixel", 0.05, 4.0, start, key, 0.05, help=texts.SCALE_HELP)
+    return decided if abs(microns - start) < 1e-9 else decide_scale(image, by_hand=microns)
+
+
+def _position(image: TissueImage, size: int) -> tuple[int, int]:
+    corner = []
+    for key, label, length in (("x", "Left edge (px)", image.width), ("y", "Top edge (px)", image.height)):
+        room = length - size
+        if st.session_state.get(key, 0) > room:
+            st.session_state[key] = room
+        if room == 0:
+            corner.append(0)
+            continue
+        corner.append(choices.slider(label, 0, room, room // 2, key))
+    return corner[0], corner[1]

@@ -1,0 +1,81 @@
+"""Who is visiting, the same before and after a reload, and what a browser finds again after one."""
+
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import streamlit as st
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
+
+_KEY = "visitor"
+
+
+def visitor() -> str:
+    """A name nobody can guess for the browser of this visit, or for the visit alone where there is no cookie.
+
+    Streamlit gives every browser a secret against requests from other sites, and the visit ends with a reload; work
+    in the background belongs to the browser.
+    """
+    if _KEY not in st.session_state:
+        secret, _ = decode_xsrf_token_string(st.context.cookies.get(XSRF_COOKIE_NAME, ""))
+        st.session_state[_KEY] = hashlib.sha256(b"visitor" + (secret or secrets.token_bytes(32))).hexdigest()
+    return str(st.session_state[_KEY])
+
+
+T = TypeVar("T")
+KEPT_SECONDS = 600.0  # after the visitor last looked at it
+
+
+class KeptForVisitors(Generic[T]):
+    """One thing of every visitor, found by `elimipl_app.server.visitor` only.
+
+    Together they are at most `most` large by the measure `size`: those that nobody has looked at for longest make room.
+    What is out of date goes by itself, though nobody comes.
+    """
+
+    def __init__(self, most: float, size: Callable[[T], float] = lambda _: 1.0, seconds: float = KEPT_SECONDS) -> None:
+        self._most, self._size, self._seconds = most, size, seconds
+        self._kept: dict[str, tuple[T, float]] = {}  # the longest unused stands first
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def keep(self, visitor: str, thing: T) -> None:
+        """Keep a thing in place of the one before, or go on keeping it."""
+        with self._lock:
+            self._kept.pop(visitor, None)
+            self._kept[visitor] = thing, time.monotonic()
+            while len(self._kept) > 1 and sum(self._size(one) for one, _ in self._kept.values()) > self._most:
+                del self._kept[next(iter(self._kept))]
+            self._tidy_later()
+
+    def of(self, visitor: str) -> T | None:
+        """What is kept for this visitor."""
+        with self._lock:
+            thing, seen = self._kept.get(visitor, (None, 0.0))
+            return thing if time.monotonic() - seen < self._seconds else None
+
+    def forget(self, visitor: str) -> None:
+        """Drop what is kept for a visitor."""
+        with self._lock:
+            self._kept.pop(visitor, None)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def _tidy_later(self) -> None:
+        if self._timer is None and self._kept:
+            self._timer = threading.Timer(self._seconds, self._tidy)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _tidy(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            for name in [name for name, (_, seen) in self._kept.items() if now - seen >= self._seconds]:
+                del self._kept[name]
+            self._timer = None
+            self._tidy_later()

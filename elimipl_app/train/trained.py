@@ -1,0 +1,116 @@
+"""Models a visitor trained: kept for the visit, used on the Explore page, taken along as files."""
+
+import io
+import zipfile
+
+import streamlit as st
+
+from bag_generators import GENERATORS
+from elimipl.cards.finish import Finished
+from elimipl.predictor import Predictor
+from elimipl_app.shell.download import download_button
+from elimipl_app.server.log import model_name
+from elimipl_app.server.visitor import KeptForVisitors, visitor
+from elimipl_app.train import texts
+
+MOST_KEPT = 6
+MOST_VISITORS = 32  # whose models wait for a reload
+_KEPT, _COUNT, _ORIGIN = "trained_models", "trained_count", "model_origin"
+
+
+def trained_models() -> dict[str, Predictor]:
+    """The models of this visit, and of the one before a reload, by id, the oldest first."""
+    _recall()
+    return st.session_state[_KEPT]
+
+
+def next_number() -> int:
+    """Number of the next model of this visit."""
+    _recall()
+    st.session_state[_COUNT] += 1
+    return st.session_state[_COUNT]
+
+
+def count_from(number: int) -> None:
+    """Go on counting behind a model that a visit before this one made."""
+    _recall()
+    st.session_state[_COUNT] = max(number, st.session_state[_COUNT])
+
+
+def keep(predictor: Predictor) -> None:
+    """Keep a model for this visit; the oldest make room."""
+    models = trained_models()
+    models[predictor.card.id] = predictor
+    while len(models) > MOST_KEPT:
+        models.pop(next(iter(models)))
+    _recall()
+
+
+def _recall() -> None:
+    """Begin a visit with what this browser has left from the one before, and leave what it has for the next."""
+    state = st.session_state
+    if _KEPT not in state:
+        models, state[_COUNT] = _left_behind().of(visitor()) or ({}, 0)
+        state[_KEPT] = dict(models)
+    state.setdefault(_COUNT, 0)
+    if state[_KEPT]:
+        _left_behind().keep(visitor(), (dict(state[_KEPT]), state[_COUNT]))
+
+
+@st.cache_resource(show_spinner=False)
+def _left_behind() -> KeptForVisitors[tuple[dict[str, Predictor], int]]:
+    return KeptForVisitors(MOST_VISITORS)
+
+
+def choose_trained(generator: str) -> Predictor | None:
+    """A choice between the shipped models (None) and those of this visit that read bags of `generator`."""
+    fitting = {name: model for name, model in trained_models().items() if model.card.generator == generator}
+    if not fitting:
+        return None
+    st.session_state.setdefault(_ORIGIN, "shipped")
+    origin = st.segmented_control(
+        "Models",
+        options=list(texts.TRAINED_TITLES),
+        required=True,
+        format_func=texts.TRAINED_TITLES.__getitem__,
+        key=_ORIGIN,
+    )
+    if origin == "shipped":
+        return None
+    chosen = st.selectbox(
+        "Which one",
+        options=list(reversed(fitting)),
+        format_func=lambda name: texts.trained_title(name, fitting[name].card.training_data.name),
+        key=f"trained_{generator}",
+    )
+    st.caption(texts.trained_about(fitting[chosen].card.pictures))
+    return fitting[chosen]
+
+
+def show_take_along(trained: Finished) -> None:
+    """Download the model, or go and use it."""
+    card = trained.card
+    with st.container(horizontal=True):
+        download_button(
+            "Download the model",
+            lambda: model_zip(trained),
+            f"{card.id}.zip",
+            "application/zip",
+            model_name(card),
+            icon=":material/download:",
+            help=texts.DOWNLOAD_HELP,
+        )
+        if card.generator not in GENERATORS:
+            st.caption("This model reads digits, not tissue, so the Explore page can't use it.")
+        elif st.button("Use it on the Explore page", icon=":material/biotech:", key="to_explore"):
+            st.session_state[_ORIGIN] = "trained"
+            st.switch_page("app.py", query_params={"generator": GENERATORS[card.generator].title})
+
+
+def model_zip(trained: Finished) -> bytes:
+    """The two files of the model, exactly as they would lie on disk, in one zip; needs no disk."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(trained.files().items()):
+            archive.writestr(name, content)
+    return buffer.getvalue()
