@@ -29,9 +29,9 @@ from tqdm import tqdm
 from bag_generators import InputError, TissueImage, generate, generate_many, load
 from benchmarks.measuring import DATA, earlier, write
 from elimipl import BagDataset, Config, LabelSpace, fit
-from elimipl.data.crowd import simulate
-from elimipl.data.tiles import find_tiles
-from elimipl.labels import TISSUE7
+from elimipl.candidates.crowd import simulate
+from elimipl.datasets.tiles import find_tiles
+from elimipl.candidates.labels import TISSUE7
 from elimipl.training.protocol import evaluate, stratified_splits
 from elimipl.training.splits import Split
 

@@ -18,21 +18,21 @@ from typing import TYPE_CHECKING, Any
 # ruff: noqa: F401 - what type checkers see is what `__getattr__` gives
 if TYPE_CHECKING:
     from bag_generators.errors import InputError
-    from elimipl import explain
+    from elimipl.answers import explain
     from elimipl.attention_registry import ATTENTIONS, register_attention
     from elimipl.cards.files import list_models
     from elimipl.cards.finish import save_model
     from elimipl.config import Config
-    from elimipl.data.crowd import doubtful
-    from elimipl.data.join import join
-    from elimipl.dataset import BagDataset
+    from elimipl.candidates.crowd import doubtful
+    from elimipl.datasets.join import join
+    from elimipl.datasets.dataset import BagDataset
     from elimipl.estimator import MIPLClassifier
-    from elimipl.labels import COLON, LESION5, TISSUE7, LabelSpace
+    from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
     from elimipl.loss_registry import LOSSES, register_loss
     from elimipl.methods import METHODS, Method, network_method, register_method
     from elimipl.model.batching import collate_bags
     from elimipl.model.inference import Predictions
-    from elimipl.predictor import Prediction, Predictor
+    from elimipl.answers.predictor import Prediction, Predictor
     from elimipl.settings import Settings
     from elimipl.training.loop import Fitted, fit
     from elimipl.training.protocol import evaluate
@@ -46,16 +46,16 @@ _HOMES = {
     "elimipl.cards.files": ("list_models",),
     "elimipl.cards.finish": ("save_model",),
     "elimipl.config": ("Config",),
-    "elimipl.data.crowd": ("doubtful",),
-    "elimipl.data.join": ("join",),
-    "elimipl.dataset": ("BagDataset",),
+    "elimipl.candidates.crowd": ("doubtful",),
+    "elimipl.datasets.join": ("join",),
+    "elimipl.datasets.dataset": ("BagDataset",),
     "elimipl.estimator": ("MIPLClassifier",),
-    "elimipl.labels": ("COLON", "LESION5", "TISSUE7", "LabelSpace"),
+    "elimipl.candidates.labels": ("COLON", "LESION5", "TISSUE7", "LabelSpace"),
     "elimipl.methods": ("METHODS", "Method", "network_method", "register_method"),
     "elimipl.model.batching": ("collate_bags",),
     "elimipl.model.inference": ("Predictions",),
     "elimipl.loss_registry": ("LOSSES", "register_loss"),
-    "elimipl.predictor": ("Prediction", "Predictor"),
+    "elimipl.answers.predictor": ("Prediction", "Predictor"),
     "elimipl.settings": ("Settings",),
     "elimipl.training.loop": ("Fitted", "fit"),
     "elimipl.training.protocol": ("evaluate",),
@@ -68,7 +68,7 @@ __all__ = ["explain", *_HOME_OF]
 
 def __getattr__(name: str) -> Any:
     if name == "explain":
-        return import_module("elimipl.explain")
+        return import_module("elimipl.answers.explain")
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)

@@ -152,7 +152,7 @@ def check_models(folder: Path | None = None) -> Iterator[Check]:
     """Every model file is the one its card describes and can be used."""
     try:
         from elimipl.cards import files
-        from elimipl.predictor import Predictor
+        from elimipl.answers.predictor import Predictor
     except ImportError as error:
         yield Check(FAIL, f"The models can't be checked ({error}).", INSTALL)
         return

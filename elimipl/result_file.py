@@ -9,7 +9,7 @@ from typing import Any
 
 from bag_generators.errors import InputError, printable
 from bag_generators.validation import Record, Sha256, Whole, read_json, validated
-from elimipl.predictor import Prediction
+from elimipl.answers.predictor import Prediction
 
 TOLERANCE = 1e-6
 """What another processor or library may change; on the same computer nothing differs."""

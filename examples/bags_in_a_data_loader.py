@@ -4,7 +4,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from elimipl import collate_bags
-from elimipl.data.benchmark_sets import build_digits
+from elimipl.datasets.benchmark_sets import build_digits
 
 digits = build_digits(r=1)
 print(digits[0].name, digits[0].features.shape, digits[0].candidates)

@@ -3,7 +3,7 @@
 from sklearn.model_selection import GridSearchCV
 
 from elimipl import MIPLClassifier
-from elimipl.data.benchmark_sets import build_digits
+from elimipl.datasets.benchmark_sets import build_digits
 
 digits = build_digits(r=1)
 bags = [digits.bag(i) for i in range(len(digits))]

@@ -3,7 +3,7 @@
 from sklearn.model_selection import cross_val_score
 
 from elimipl import MIPLClassifier
-from elimipl.data.shipped import load_bag_set
+from elimipl.datasets.shipped import load_bag_set
 
 data = load_bag_set("phantoms-row")  # bags, labels and the candidate sets of a simulated crowd
 bags = [data.bag(i) for i in range(len(data))]

@@ -1,7 +1,7 @@
 """Train with an attention of your own, and name it in the settings: it then also works as `train --set attention=…`."""
 
 from elimipl import Config, fit, register_attention
-from elimipl.data.benchmark_sets import build_digits
+from elimipl.datasets.benchmark_sets import build_digits
 
 
 def sharper(scores, epoch, epochs):

@@ -3,7 +3,7 @@
 from torch import nn
 
 from elimipl import Config, fit
-from elimipl.data.benchmark_sets import build_digits
+from elimipl.datasets.benchmark_sets import build_digits
 
 digits = build_digits(r=1)  # bags of 8×8 pictures
 extractor = nn.Sequential(nn.Unflatten(1, (1, 8, 8)), nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten())

@@ -1,7 +1,7 @@
 """Train with a loss of your own, and name it in the settings: it then also works as `train --set loss=focal`."""
 
 from elimipl import Config, fit, register_loss
-from elimipl.data.benchmark_sets import build_digits
+from elimipl.datasets.benchmark_sets import build_digits
 
 
 def focal(energies, candidates, weights):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elimipl import METHODS, Method, Predictions, Settings, register_method
-from elimipl.data.benchmark_sets import build_digits
+from elimipl.datasets.benchmark_sets import build_digits
 from elimipl.methods.bag_features import mean_features
 
 

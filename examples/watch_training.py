@@ -1,7 +1,7 @@
 """Watch a training from within: every report holds the network, and asking it to stop stops it."""
 
 from elimipl import Config, fit
-from elimipl.data.benchmark_sets import build_digits
+from elimipl.datasets.benchmark_sets import build_digits
 
 digits, found = build_digits(r=1), []
 

@@ -21,9 +21,9 @@ from bag_generators.tissue.quality import measure
 from elimipl.cards.card import Card
 from elimipl.cards.finish import finish
 from elimipl.config import Config
-from elimipl.data.crowd import Candidates
-from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import LabelSpace
 from elimipl.training.loop import fit
 from scripts.bad_inputs.encodings import DISPLAY_P3, PROPHOTO, encoded, tiff, with_chunk
 

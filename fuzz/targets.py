@@ -16,11 +16,11 @@ import numpy as np
 from bag_generators import GENERATORS, TissueImage, generate, load
 from bag_generators.errors import InputError
 from bag_generators.tissue.quality import measure
-from elimipl.data.matlab import load_bags
-from elimipl.data.tiles import bags_from_zip
-from elimipl.dataset import BagDataset
-from elimipl.predictor import Predictor
-from elimipl.scope import judge
+from elimipl.datasets.matlab import load_bags
+from elimipl.datasets.tiles import bags_from_zip
+from elimipl.datasets.dataset import BagDataset
+from elimipl.answers.predictor import Predictor
+from elimipl.answers.scope import judge
 from fuzz import seeds
 from elimipl_app.shell.address import (
     KEYS,

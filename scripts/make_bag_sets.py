@@ -19,8 +19,8 @@ import numpy as np
 from bag_generators import GENERATORS, TissueImage, generate, load
 from bag_generators.tissue.quality import measure
 from bag_generators.validation import plain
-from elimipl.data.crowd import Candidates
-from elimipl.data.shipped import (
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.shipped import (
     BAGS_FOLDER,
     QUALITIES_FILE,
     BagSet,
@@ -29,9 +29,9 @@ from elimipl.data.shipped import (
     phantom_names,
     phantom_quality,
 )
-from elimipl.data.tiles import find_tiles
-from elimipl.dataset import BagDataset
-from elimipl.labels import TISSUE7
+from elimipl.datasets.tiles import find_tiles
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import TISSUE7
 
 # Label-preserving copies that keep rows rows: tissue has no up and no left.
 COPIES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {

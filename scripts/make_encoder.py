@@ -38,8 +38,8 @@ from bag_generators.generators.encoder import (
 )
 from bag_generators.generators.lite0 import Lite0
 from bag_generators.storage import pack_tensors, write_whole
-from elimipl.data.colon import CREDITS, SOURCES
-from elimipl.labels import COLON
+from elimipl.datasets.colon import CREDITS, SOURCES
+from elimipl.candidates.labels import COLON
 from scripts.colon.sources import DATA, Picture, taught
 from scripts.colon.sources import SOURCES as NAMES
 

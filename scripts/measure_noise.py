@@ -18,8 +18,8 @@ import numpy as np
 
 from bag_generators import TissueImage, generate, load
 from bag_generators.tissue.quality import measure
-from elimipl.answer import answer as answer_about
-from elimipl.predictor import Predictor
+from elimipl.answers.answer import answer as answer_about
+from elimipl.answers.predictor import Predictor
 from scripts.colon.sources import DATA, ROOT
 
 RESULTS = ROOT / "benchmarks" / "results" / "noise.json"

@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
 from bag_generators.generators.encoder import shipped_encoder
-from elimipl.labels import COLON
+from elimipl.candidates.labels import COLON
 from elimipl.training.loop import Fitted
 from scripts.colon.bags import COLON_TASK, Task
 from scripts.colon.learn import Said, ask, gland_auroc, learned, left_out, spread_out, teaching

@@ -19,8 +19,8 @@ from sklearn.datasets import load_digits
 
 from bag_generators.storage import write_whole
 from elimipl.config import Config
-from elimipl.data.benchmark_sets import DIGITS, EVEN_DIGITS, Recipe, mix_bags
-from elimipl.dataset import BagDataset
+from elimipl.datasets.benchmark_sets import DIGITS, EVEN_DIGITS, Recipe, mix_bags
+from elimipl.datasets.dataset import BagDataset
 from elimipl.training.loop import fit
 
 LESSONS = Path(__file__).resolve().parents[1] / "assets" / "lessons"

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from elimipl.config import Config
-from elimipl.data.benchmark_sets import build_digits
-from elimipl.data.crowd import Candidates
-from elimipl.data.shipped import load_bag_set
-from elimipl.dataset import BagDataset
+from elimipl.datasets.benchmark_sets import build_digits
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.shipped import load_bag_set
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.networks import SUMMARIES, method_config, paper_config
 from elimipl.training.stages import stages
 from elimipl.training.trajectories import ACCURACIES, LOSSES, TRAJECTORIES_FOLDER, About, Trajectories

@@ -11,10 +11,10 @@ import argparse
 from bag_generators import GENERATORS
 from bag_generators.assets import assets
 from elimipl.cards.finish import finish
-from elimipl.data.crowd import Candidates
-from elimipl.data.shipped import build_phantoms
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.shipped import build_phantoms
 from elimipl.training.loop import fit
-from elimipl.trust import measure_trust
+from elimipl.answers.trust import measure_trust
 from scripts.colon.recipes import METHODS, SMALL, config
 
 LEARNED, MEASURED = 150, 60

@@ -1,6 +1,6 @@
 """Train the models of real tissue: colon and tissue7, five generators, ELIMIPL and DEMIPL, each with its full card.
 
-The colon's learn from the train parts of four sources joined by candidate sets (`elimipl.data.colon`), those of tissue7
+The colon's learn from the train parts of four sources joined by candidate sets (`elimipl.datasets.colon`), those of tissue7
 from one of them; for those the other sources are the strangers. All are reported on held-back pictures: a third of
 tissue7's tiles, slides 03 and 08 of kather8, lesion5/val, ebhi6/val. Temperature, label sets and trust come from
 models, and for Deep from encoders, without a fold of the train parts and without whole sources
@@ -25,15 +25,15 @@ from scipy.stats import binomtest
 from bag_generators import load
 from bag_generators.assets import assets
 from bag_generators.tissue.quality import measure_for
-from elimipl.acceptance import KnownBags
+from elimipl.answers.acceptance import KnownBags
 from elimipl.cards.calibration import expected_calibration_error, temper
 from elimipl.cards.card import Accuracy, CandidateScheme, FirstMap
 from elimipl.cards.finish import HeldOut, finish, measure
 from elimipl.cards.limits import derive_limits
-from elimipl.data.crowd import Candidates
-from elimipl.labels import COLON
+from elimipl.candidates.crowd import Candidates
+from elimipl.candidates.labels import COLON
 from elimipl.model.network import build_network
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl.training.loop import Fitted
 from scripts.colon.bags import COLON_TASK, TISSUE7_TASK, Task
 from scripts.colon.learn import (
@@ -56,7 +56,7 @@ from scripts.colon.sources import DATA, taught
 QUALITIES = 60
 SCHEME = "the label of each source as a candidate set of the colon's classes, with the doubt of pathologists on top"
 MAPS = ("attention", "vote", "contribution", "attention of the answer")
-"""What `elimipl.explain.first_map` can show."""
+"""What `elimipl.answers.explain.first_map` can show."""
 
 
 def train(study: Study, out: Path) -> None:

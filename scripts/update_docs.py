@@ -20,7 +20,7 @@ from bag_generators import GENERATORS
 from elimipl.cards.card import Card
 from elimipl.cards.files import list_models
 from elimipl.cards.wording import by_source
-from elimipl.data.colon import CREDITS
+from elimipl.datasets.colon import CREDITS
 from scripts.bad_inputs.table import INPUTS, Outcome
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -71,8 +71,8 @@ def build_files() -> None:
     from bag_generators.slide.demo import pyramid
     from bag_generators.tissue.phantom import draw
     from bag_generators.tissue.samples import list_samples
-    from elimipl.labels import TISSUE7
-    from elimipl.predictor import Predictor
+    from elimipl.candidates.labels import TISSUE7
+    from elimipl.answers.predictor import Predictor
     from elimipl.slides import map_slide
     from elimipl.slides.exports import write_map
     from elimipl_app.batch.rows import batch_csv, batch_json, classify_files

@@ -24,31 +24,31 @@ ROOMS = {
     "bag_generators.reading": {"bag_generators.errors", "bag_generators.formats"},
     "elimipl.model": {
         "elimipl.asked_by_name", "elimipl.attention_registry", "elimipl.loss_registry",
-        "elimipl.config", "elimipl.dataset", "bag_generators.errors",
+        "elimipl.config", "elimipl.datasets.dataset", "bag_generators.errors",
         "bag_generators.threads",
     },
     "elimipl.training": {
         "elimipl.asked_by_name", "elimipl.attention_registry",
-        "elimipl.config", "elimipl.dataset", "elimipl.labels", "elimipl.loss_registry", "elimipl.model",
+        "elimipl.config", "elimipl.datasets.dataset", "elimipl.candidates.labels", "elimipl.loss_registry", "elimipl.model",
         "elimipl.settings",
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.methods": {
-        "elimipl.config", "elimipl.dataset", "elimipl.model", "elimipl.settings", "elimipl.training",
+        "elimipl.config", "elimipl.datasets.dataset", "elimipl.model", "elimipl.settings", "elimipl.training",
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.cards": {
-        "elimipl.acceptance", "elimipl.data", "elimipl.dataset", "elimipl.labels", "elimipl.predictor",
+        "elimipl.answers.acceptance", "elimipl.datasets", "elimipl.datasets.dataset", "elimipl.candidates.labels", "elimipl.answers.predictor",
         "elimipl.training",
         *(f"bag_generators.{name}" for name in FOUNDATIONS),
     },
     "elimipl.slides": {
-        "elimipl.cards", "elimipl.class_marks", "elimipl.cluster", "elimipl.csv_cells", "elimipl.labels",
-        "elimipl.model", "elimipl.predictor", "bag_generators",
+        "elimipl.cards", "elimipl.class_marks", "elimipl.cluster", "elimipl.csv_cells", "elimipl.candidates.labels",
+        "elimipl.model", "elimipl.answers.predictor", "bag_generators",
     },
     "elimipl.cluster": {f"bag_generators.{name}" for name in FOUNDATIONS},
-    "elimipl.data": {
-        "elimipl.cluster", "elimipl.dataset", "elimipl.labels", "elimipl.training.splits", "bag_generators",
+    "elimipl.datasets": {
+        "elimipl.cluster", "elimipl.datasets.dataset", "elimipl.candidates.labels", "elimipl.training.splits", "bag_generators",
     },
 }  # fmt: skip
 """What a room may take from the rest of the house; everything in the room itself is allowed."""

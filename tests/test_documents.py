@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from elimipl.data.colon import CREDITS
+from elimipl.datasets.colon import CREDITS
 from scripts.update_docs import GROUPS, TABLES, behaviours, filled, measured
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -82,7 +82,7 @@ from elimipl import doctor
 from elimipl.benchmark.records import FILE, RESULTS
 from elimipl.benchmark.sources import DataFolders
 from elimipl.cards.files import SHIPPED
-from elimipl.data.shipped import BAGS_FOLDER
+from elimipl.datasets.shipped import BAGS_FOLDER
 from elimipl.training.trajectories import TRAJECTORIES_FOLDER
 from elimipl_app.shell.page import ICON
 from elimipl_app.lesson.plan import LESSON_FILE

@@ -108,7 +108,7 @@ class Cell:
     r: int
     method: str
     positive_share: float | None = None
-    """Share of a bag that is of its class; None takes the builder's (see `elimipl.data.benchmark_sets.Recipe`)."""
+    """Share of a bag that is of its class; None takes the builder's (see `elimipl.datasets.benchmark_sets.Recipe`)."""
 
     @property
     def name(self) -> str:

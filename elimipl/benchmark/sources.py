@@ -1,11 +1,11 @@
 """Where the bags of a cell come from: rebuilt from raw data, made of tiles, or read from the authors' files.
 
-**MNIST-, FMNIST- and Birdsong-MIPL** are rebuilt after the paper's Table 1 (`elimipl.data.benchmark_sets`).
+**MNIST-, FMNIST- and Birdsong-MIPL** are rebuilt after the paper's Table 1 (`elimipl.datasets.benchmark_sets`).
 
 **Tiles** take the place of CRC-MIPL: five lesions and seven tissues, four generators. lesion5 is tested on `val`, tiles
 of other slides than `train`: split i learns from a random 70 % of every class of `train` and is tested on all of `val`.
 tissue7 has no second set of slides: its splits are 7:3 by tile. Stains are normalised as for the shipped models; there
-are no augmented copies. **CRC-MIPL** itself is rebuilt (`elimipl.data.crc_mipl`). Bags are kept on disk once made;
+are no augmented copies. **CRC-MIPL** itself is rebuilt (`elimipl.datasets.crc_mipl`). Bags are kept on disk once made;
 remove the folder after a generator has changed.
 
 **The authors' own bags**, for whoever has their .mat files: a file is known by the words in its name, the data set's
@@ -29,13 +29,13 @@ import numpy as np
 from bag_generators.assets import WORK
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import CROWD, DATA, SPLITS, Cell
-from elimipl.data import benchmark_sets
-from elimipl.data.crc_mipl import build_crc_mipl
-from elimipl.data.crowd import simulate
-from elimipl.data.matlab import load_bags, load_splits
-from elimipl.data.tiles import bags_from_tiles, find_tiles
-from elimipl.dataset import BagDataset
-from elimipl.labels import LESION5, TISSUE7, LabelSpace
+from elimipl.datasets import benchmark_sets
+from elimipl.datasets.crc_mipl import build_crc_mipl
+from elimipl.candidates.crowd import simulate
+from elimipl.datasets.matlab import load_bags, load_splits
+from elimipl.datasets.tiles import bags_from_tiles, find_tiles
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import LESION5, TISSUE7, LabelSpace
 from elimipl.training.splits import Split, stratified_splits
 
 Progress = Callable[[int, int], None]

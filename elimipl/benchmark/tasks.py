@@ -24,7 +24,7 @@ from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.records import Records
 from elimipl.benchmark.settings import settings_of
 from elimipl.benchmark.sources import Shelf
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods import METHODS
 from elimipl.settings import Settings
 

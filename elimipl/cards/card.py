@@ -23,11 +23,11 @@ from bag_generators.validation import STRICT, Count, Positive, Sha256, Share, Wh
 from elimipl.cards.calibration import Calibration, Reliability
 from elimipl.cards.conformal import Conformal
 from elimipl.cards.limits import Limits
-from elimipl.data.pictures import PHANTOMS, Pictures, pictures_of
-from elimipl.labels import LabelSpace
+from elimipl.datasets.pictures import PHANTOMS, Pictures, pictures_of
+from elimipl.candidates.labels import LabelSpace
 
 SIGNS = ("certainty", "margin", "agreement", "near", "nearest_alike", "others_away", "style")
-"""What the chance depends on; see `elimipl.acceptance.signs`."""
+"""What the chance depends on; see `elimipl.answers.acceptance.signs`."""
 _PerSign = Annotated[tuple[float, ...], Field(min_length=len(SIGNS), max_length=len(SIGNS))]
 
 
@@ -284,7 +284,7 @@ def check_id(model_id: str) -> None:
 def usual_id(pictures: Pictures, label_space: LabelSpace, generator: str, method: str) -> str:
     """The usual name of a model, such as tissue7-sbn-elimipl; it says when a model learned from drawings only.
 
-    >>> from elimipl.labels import TISSUE7
+    >>> from elimipl.candidates.labels import TISSUE7
     >>> usual_id("drawn phantoms", TISSUE7, "sbn", "elimipl")
     'phantoms-sbn-elimipl'
     """

@@ -16,7 +16,7 @@ import numpy as np
 
 from bag_generators.errors import InputError
 from bag_generators.storage import pack_tensors
-from elimipl.acceptance import KnownBags
+from elimipl.answers.acceptance import KnownBags
 from elimipl.cards.calibration import Calibration, Reliability, calibrate, count_reliability, temper
 from elimipl.cards.card import Acceptance, Accuracy, CandidateScheme, Card, TrainingData, Trust, check_id, usual_id
 from elimipl.cards.conformal import (
@@ -28,11 +28,11 @@ from elimipl.cards.conformal import (
 )
 from elimipl.cards.files import model_files, sha256_of, write_model
 from elimipl.cards.limits import Limits, derive_limits
-from elimipl.data.crowd import Candidates
-from elimipl.data.pictures import NO_PICTURES, PHANTOMS, pictures_of
-from elimipl.data.shipped import generator_files, picture_qualities
-from elimipl.dataset import BagDataset
-from elimipl.predictor import Predictor
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.pictures import NO_PICTURES, PHANTOMS, pictures_of
+from elimipl.datasets.shipped import generator_files, picture_qualities
+from elimipl.datasets.dataset import BagDataset
+from elimipl.answers.predictor import Predictor
 from elimipl.training.loop import Fitted
 
 LEFT_OUT = "each tenth of them left out in turn"
@@ -210,8 +210,8 @@ def finish(
 
     Accuracy, calibration, label sets and reliability are those on the `held_out` bags, or what was `measured`
     elsewhere (`elimipl.cards.finish`). `qualities` are the pixel measures of the training pictures (default: those
-    that are known, `elimipl.data.shipped`). Limits come from the first bag of every picture, not from augmented copies.
-    `known` bags and the rule of `acceptance` say when to trust an answer (`elimipl.acceptance`).
+    that are known, `elimipl.datasets.shipped`). Limits come from the first bag of every picture, not from augmented copies.
+    `known` bags and the rule of `acceptance` say when to trust an answer (`elimipl.answers.acceptance`).
     """
     weights = pack_tensors({**_arrays(fitted), **({} if known is None else known.arrays())})
     card = _described(fitted, training, candidates, created_by, name, model_id, sha256_of(weights))

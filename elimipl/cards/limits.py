@@ -1,6 +1,6 @@
 """The limits on a model's card: within them a picture, its bag and the answer are like those of the training.
 
-They are derived once, from what the model learned from, and read by `elimipl.scope`.
+They are derived once, from what the model learned from, and read by `elimipl.answers.scope`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from bag_generators.errors import InputError
 from bag_generators.validation import STRICT, Positive
-from elimipl.data.pictures import FIELD, PIXEL_MEASURES
+from elimipl.datasets.pictures import FIELD, PIXEL_MEASURES
 
 RARE = 0.02
 """Share of the training pictures beyond the value that the limit of a pixel measure starts from."""

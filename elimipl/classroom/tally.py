@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from elimipl.data.crowd import krippendorff_alpha, two_of_three
+from elimipl.candidates.crowd import krippendorff_alpha, two_of_three
 from elimipl.classroom.store.records import Ballot
 
 

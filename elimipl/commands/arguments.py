@@ -14,9 +14,9 @@ from tqdm import tqdm
 from bag_generators.errors import InputError, printable
 from elimipl.cards.files import DEFAULT
 from elimipl.config import PRESETS, Config
-from elimipl.data.crowd import Candidates
-from elimipl.data.matlab import load_bags
-from elimipl.dataset import UNLABELLED, BagDataset
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.matlab import load_bags
+from elimipl.datasets.dataset import UNLABELLED, BagDataset
 
 _MOST_NAMED = 10
 

@@ -28,11 +28,11 @@ from bag_generators.formats import extensions
 from bag_generators.generators.encoder import DEVICE
 from bag_generators.parallel import AnyPath, Outcome, generate_with_notes
 from elimipl.commands import arguments
-from elimipl.data.crowd import Candidates
-from elimipl.data.tile_shards import shards_from_tiles
-from elimipl.data.tiles import bags_from_tiles, list_tiles
-from elimipl.dataset import BagDataset
-from elimipl.labels import COLON, LESION5, TISSUE7
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.tile_shards import shards_from_tiles
+from elimipl.datasets.tiles import bags_from_tiles, list_tiles
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import COLON, LESION5, TISSUE7
 
 _SPACES = {space.id: space for space in (TISSUE7, LESION5, COLON)}
 

@@ -10,8 +10,8 @@ import argparse
 from pathlib import Path
 
 from elimipl.commands import arguments
-from elimipl.data.fetch import DATASETS, LICENCE, ZENODO, fetch_tiles, fetch_whole, unpack
-from elimipl.labels import TISSUE7
+from elimipl.datasets.fetch import DATASETS, LICENCE, ZENODO, fetch_tiles, fetch_whole, unpack
+from elimipl.candidates.labels import TISSUE7
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -18,11 +18,11 @@ from bag_generators.errors import InputError, printable
 from bag_generators.formats import in_words
 from bag_generators.parallel import Wanted, generate_with_notes
 from bag_generators.scale import ScaleDecision, check_scale
-from elimipl.answer import answer
+from elimipl.answers.answer import answer
 from elimipl.commands import arguments
-from elimipl.data.matlab import load_bags
-from elimipl.dataset import BagDataset
-from elimipl.predictor import FeatureBag, Instances, Prediction, Predictor
+from elimipl.datasets.matlab import load_bags
+from elimipl.datasets.dataset import BagDataset
+from elimipl.answers.predictor import FeatureBag, Instances, Prediction, Predictor
 
 _BAG_FILES = (".safetensors", shards.SUFFIX, ".mat")
 

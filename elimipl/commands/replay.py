@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bag_generators import TissueImage, generate, load
 from bag_generators.errors import InputError
-from elimipl.explain import without_instances
-from elimipl.predictor import Predictor
+from elimipl.answers.explain import without_instances
+from elimipl.answers.predictor import Predictor
 from elimipl.result_file import TOLERANCE, Numbers, Picture, Result, differences
 
 MOST_SHOWN = 20

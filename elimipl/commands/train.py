@@ -22,7 +22,7 @@ from bag_generators.storage import check_writable
 from elimipl.cards.card import check_id
 from elimipl.cards.finish import Finished, finish, measure_on
 from elimipl.commands import STOPPED, arguments
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.training.loop import fit
 from elimipl.training.reports import EpochReport
 from elimipl.training.splits import stratified_splits

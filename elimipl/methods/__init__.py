@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, get_args
 from bag_generators.errors import InputError
 from bag_generators.plugins import Registry
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods import agopmipl, fastmipl, miplgp, networks, partial_label, pl_aggd, promipl
 from elimipl.methods.learner import fit
 from elimipl.model.inference import Predictions

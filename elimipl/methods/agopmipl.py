@@ -28,7 +28,7 @@ from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.learner import BagwiseRun, FittedNetwork, LearnerSettings
 from elimipl.model.attention import softmax_by_bag
 from elimipl.model.batching import Batch

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.learner import check_width
 from elimipl.model.scaling import Scaler, fit_scaler
 

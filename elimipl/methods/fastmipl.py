@@ -28,7 +28,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from bag_generators.threads import one_thread
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_width
 from elimipl.model.attention import softmax_by_bag
 from elimipl.model.embedding import drop

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.model.batching import Batch, PackedBags
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, infer, share_correct

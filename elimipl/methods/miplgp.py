@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pdist, softplus
 
 from bag_generators.threads import one_thread
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_memory, check_width, usable_bytes
 from elimipl.model.inference import Predictions
 from elimipl.model.scaling import fit_scaler

@@ -18,7 +18,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from bag_generators.threads import one_thread
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run
 from elimipl.model.inference import Predictions

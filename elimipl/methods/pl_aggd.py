@@ -19,7 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 from torch import Tensor
 
 from bag_generators.threads import one_thread
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_memory
 from elimipl.model.inference import Predictions

@@ -22,7 +22,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.learner import BagwiseRun, FittedNetwork, LearnerSettings
 from elimipl.model.attention import standardise_by_bag
 from elimipl.model.batching import Batch

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elimipl.dataset import InstanceTable, LabelledBag, gathered
+from elimipl.datasets.dataset import InstanceTable, LabelledBag, gathered
 from elimipl.model.scaling import Scaler
 
 _NUMBERS_AT_ONCE = 2**20

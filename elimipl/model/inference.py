@@ -9,7 +9,7 @@ import torch
 
 from bag_generators.errors import InputError
 from bag_generators.threads import one_thread
-from elimipl.dataset import InstanceTable
+from elimipl.datasets.dataset import InstanceTable
 from elimipl.model.batching import Bags, StreamedBags
 from elimipl.model.network import Network
 from elimipl.model.scaling import Scaler

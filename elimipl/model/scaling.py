@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elimipl.dataset import InstanceTable
+from elimipl.datasets.dataset import InstanceTable
 
 ROBUST_LIMIT = 5.0
 """Robust scores are cut at ± this many (normal-equivalent) standard deviations."""

@@ -20,7 +20,7 @@ from bag_generators.regions import Regions
 from bag_generators.threads import one_thread
 from elimipl.cards.calibration import temper
 from elimipl.model.attention import softmax_by_bag
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 
 CELLS = 4
 """Attention is kept for so many parts along a side of a tile."""

@@ -26,7 +26,7 @@ from bag_generators.slide.slide import unreadable
 from bag_generators.storage import only_writer, write_whole
 from bag_generators.validation import Record, Sha256, Whole, plain, read_json, validated
 from elimipl.cluster.engine import LostTaskError, connected, on_cluster
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl.slides.exports import NOTICE, SUMMARY, write_map
 from elimipl.slides.mapping import STORE, RowStore, map_slide, sha256_of
 from elimipl.slides.slide_map import SlideMap

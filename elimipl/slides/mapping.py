@@ -26,7 +26,7 @@ from bag_generators.slide.tissue import BLUR, TissueGrid, is_blurred
 from bag_generators.storage import ForeignFileError, read_tensors, write_tensors, write_whole
 from bag_generators.threads import one_thread
 from bag_generators.validation import read_json
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl.slides.fields import FieldLayout, FieldRow, TileReading, read_fields, read_tile
 from elimipl.slides.slide_map import About, SlideMap, assembled
 

@@ -17,8 +17,8 @@ from bag_generators.slide import Slide
 from bag_generators.slide.tissue import LEFT_OUT, TISSUE, TissueGrid
 from bag_generators.storage import ForeignFileError, read_tensors, write_tensors
 from bag_generators.validation import Record, Sha256, Whole, plain, validated
-from elimipl.labels import LabelSpace
-from elimipl.predictor import Predictor
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.predictor import Predictor
 from elimipl.slides.fields import CELLS, FieldLayout, FieldRow
 
 FILE = "map.safetensors"

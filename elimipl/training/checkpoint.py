@@ -20,7 +20,7 @@ from bag_generators.errors import InputError
 from bag_generators.storage import ForeignFileError, read_tensors, write_tensors
 from bag_generators.validation import Record, validated
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.training.reports import EpochReport
 
 _METADATA_KEY = "elimipl.checkpoint"

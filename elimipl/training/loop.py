@@ -17,7 +17,7 @@ from bag_generators.storage import check_writable
 from bag_generators.threads import one_thread
 from elimipl.attention_registry import ATTENTIONS, POOLING, Attention, checked_attention
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss, checked_loss
 from elimipl.model.batching import Bags, PackedBags, StreamedBags
 from elimipl.model.device import resolve_device

@@ -18,8 +18,8 @@ from bag_generators.mapped_rows import MappedRows
 from bag_generators.pool import importable_name, in_processes, number_of_workers
 from elimipl.attention_registry import ATTENTIONS, Attention, register_attention
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import LabelSpace
 from elimipl.loss_registry import LOSSES, Loss, register_loss
 from elimipl.settings import Settings
 from elimipl.training import loop

@@ -10,7 +10,7 @@ import numpy as np
 from bag_generators.errors import InputError
 
 if TYPE_CHECKING:
-    from elimipl.dataset import BagDataset
+    from elimipl.datasets.dataset import BagDataset
 
 Split = tuple[np.ndarray, np.ndarray]
 """Indices of the training bags and of the test bags, each sorted."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.model.losses import initial_weights
 from elimipl.model.network import build_network
 from elimipl.model.scaling import fit_scaler

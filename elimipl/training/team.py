@@ -21,7 +21,7 @@ from torch import Tensor, distributed
 from bag_generators.errors import InputError
 from elimipl.asked_by_name import asked_by
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.loss_registry import OF_INSTANCES, Loss
 from elimipl.model.batching import Bags, Batch, even_ends
 from elimipl.model.embedding import SomeRows

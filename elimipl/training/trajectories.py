@@ -16,7 +16,7 @@ from bag_generators.assets import assets
 from bag_generators.errors import InputError
 from bag_generators.storage import ForeignFileError, read_tensors, write_tensors
 from bag_generators.validation import Record, plain, validated
-from elimipl.labels import LabelSpace
+from elimipl.candidates.labels import LabelSpace
 
 TRAJECTORIES_FOLDER = assets("trajectories")
 LOSSES = ("mapping", "sparsity", "inhibition", "attention", "total")

@@ -11,8 +11,8 @@ from bag_generators import InputError
 from bag_generators.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
 from bag_generators.scale import by_hand_only
 from bag_generators.uploads import read_upload
-from elimipl.labels import LabelSpace
-from elimipl.predictor import Predictor
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.predictor import Predictor
 from elimipl_app.batch.rows import BatchRow, batch_csv, batch_json, batch_table, classify_files, compared
 from elimipl_app.shell import choices
 from elimipl_app.shell import texts as shared

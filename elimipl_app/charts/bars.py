@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from elimipl.labels import LabelSpace
+from elimipl.candidates.labels import LabelSpace
 from elimipl_app.charts.drawing import Drawing, plain
 from elimipl_app.shell.palette import Palette
 

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from PIL import ImageColor
 
-from elimipl.labels import LabelSpace
+from elimipl.candidates.labels import LabelSpace
 from elimipl_app.charts.drawing import Drawing, plain
 
 COLOUR_PAIRS: Mapping[str, tuple[str, str]] = MappingProxyType(

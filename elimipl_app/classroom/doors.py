@@ -8,7 +8,7 @@ import streamlit as st
 from bag_generators import InputError
 from bag_generators.formats import extensions
 from bag_generators.tissue.samples import list_samples
-from elimipl.labels import COLON, TISSUE7, LabelSpace
+from elimipl.candidates.labels import COLON, TISSUE7, LabelSpace
 from elimipl_app.classroom import pictures, texts
 from elimipl_app.classroom.kept import class_store, network_address
 from elimipl.classroom.store.records import ClassSession, NewPicture

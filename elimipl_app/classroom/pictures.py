@@ -12,7 +12,7 @@ from bag_generators.scale import TILE, first_field
 from bag_generators.tissue.phantom import Phantom, draw
 from bag_generators.tissue.samples import Sample
 from bag_generators.uploads import read_upload
-from elimipl.labels import TISSUE7, LabelSpace
+from elimipl.candidates.labels import TISSUE7, LabelSpace
 from elimipl_app.batch.rows import label_in
 from elimipl.classroom.store.records import NewPicture
 

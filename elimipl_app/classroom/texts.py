@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from elimipl.labels import LabelSpace
+from elimipl.candidates.labels import LabelSpace
 from elimipl.classroom.outcome import Outcome
 from elimipl_app.shell.markdown import escape
 

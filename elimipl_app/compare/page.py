@@ -8,8 +8,8 @@ import streamlit as st
 from bag_generators import TissueImage
 from bag_generators.tissue.phantom import Phantom
 from elimipl.config import Config
-from elimipl.data.crowd import Candidates
-from elimipl.data.shipped import redraw
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.shipped import redraw
 from elimipl.training.figure_two import FigureTwo, figure_two, four_probabilities, median_bag
 from elimipl.training.trajectories import ACCURACIES, Trajectories, read_trajectories, recordings
 from elimipl_app.compare import texts

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from elimipl.data.crowd import Candidates
+from elimipl.candidates.crowd import Candidates
 from elimipl.training.figure_two import CLOSE, NOTICEABLE, FigureTwo
 from elimipl.training.trajectories import About
 

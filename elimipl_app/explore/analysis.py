@@ -15,11 +15,11 @@ from bag_generators.scale import ScaleDecision
 from bag_generators.tissue.phantom import instance_truth
 from bag_generators.tissue.quality import measure_for
 from bag_generators.tissue.samples import Sample
-from elimipl.answer import Answer
-from elimipl.bag_parts import blocks_of
-from elimipl.labels import LabelSpace
-from elimipl.predictor import FeatureBag, Instances, Prediction, Predictor
-from elimipl.scope import Verdict, judge
+from elimipl.answers.answer import Answer
+from elimipl.answers.bag_parts import blocks_of
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.predictor import FeatureBag, Instances, Prediction, Predictor
+from elimipl.answers.scope import Verdict, judge
 from elimipl_app.charts.map_layer import COLOUR_PAIRS
 from elimipl_app.charts.tissue import cells_of
 from elimipl_app.shell.cached import bag_of, explanation, gradients
@@ -180,7 +180,7 @@ class Analysis:
         return self.every_score(source)[:, class_index]
 
     def every_score(self, source: str) -> np.ndarray:
-        """What each instance means for each class, (n, k); `source` is a function of `elimipl.explain`."""
+        """What each instance means for each class, (n, k); `source` is a function of `elimipl.answers.explain`."""
         return explanation(source, self.predictor, self.bag)
 
 

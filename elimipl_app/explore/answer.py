@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from elimipl.answer import WITHOUT_CHECKS, Answer
-from elimipl.data.crowd import Crowd, annotate
-from elimipl.labels import LabelSpace
-from elimipl.predictor import Prediction
+from elimipl.answers.answer import WITHOUT_CHECKS, Answer
+from elimipl.candidates.crowd import Crowd, annotate
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.predictor import Prediction
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     BY_CROWD,

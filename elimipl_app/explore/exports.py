@@ -13,7 +13,7 @@ from PIL import ImageColor
 
 from bag_generators.bag_file import plain_json
 from bag_generators.validation import plain
-from elimipl.answer import WITHOUT_CHECKS
+from elimipl.answers.answer import WITHOUT_CHECKS
 from elimipl.csv_cells import defused
 from elimipl.result_file import Field, Instances, Model, Numbers, Picture, Result
 from elimipl_app.explore import texts

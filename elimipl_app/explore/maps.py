@@ -10,8 +10,8 @@ import numpy as np
 
 from bag_generators import Bag
 from elimipl.class_marks import class_marks
-from elimipl.labels import LabelSpace
-from elimipl.trust import auroc
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.trust import auroc
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     BESIDE_ORIGINAL,

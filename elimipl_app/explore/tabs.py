@@ -10,8 +10,8 @@ import streamlit as st
 from bag_generators import Bag, InputError, TissueImage
 from bag_generators.scale import is_large
 from elimipl.cards.wording import kept_sentence
-from elimipl.explain import rank_agreement
-from elimipl.trust import FlippingCurve, flipping_curve, smallest_flip
+from elimipl.answers.explain import rank_agreement
+from elimipl.answers.trust import FlippingCurve, flipping_curve, smallest_flip
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     PREDICTED,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bag_generators import TissueImage
-from elimipl.answer import ACCEPTANCE, Answer
+from elimipl.answers.answer import ACCEPTANCE, Answer
 from elimipl.cards.card import Card
 from elimipl.cards.wording import kept_sentence
 from elimipl.cards.wording import map_sentence as map_sentence_of_card
-from elimipl.data.pictures import PHANTOMS
-from elimipl.labels import LabelSpace
-from elimipl.scope import DRAWINGS_ONLY, Verdict
-from elimipl.trust import FlippingCurve
+from elimipl.datasets.pictures import PHANTOMS
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.scope import DRAWINGS_ONLY, Verdict
+from elimipl.answers.trust import FlippingCurve
 from elimipl_app.shell.texts import NOT_CHECKED
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def agreement_sentence(agreement: float | None) -> str:
 def in_words(labels: LabelSpace, index: int) -> str:
     """A class spelled out, with its title where that is another: what its description says before the colon.
 
-    >>> from elimipl.labels import TISSUE7
+    >>> from elimipl.candidates.labels import TISSUE7
     >>> in_words(TISSUE7, 2)
     'Mucus (MUC)'
     """

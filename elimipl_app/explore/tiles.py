@@ -11,8 +11,8 @@ import streamlit as st
 
 from bag_generators import InputError, TissueImage, tiles
 from bag_generators.scale import field_size
-from elimipl.labels import LabelSpace
-from elimipl.predictor import Predictor
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.predictor import Predictor
 from elimipl_app.explore.analysis import Analysis
 from elimipl_app.inputs.picture import move_to
 from elimipl_app.charts.drawing import plain

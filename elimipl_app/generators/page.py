@@ -10,7 +10,7 @@ import streamlit as st
 from bag_generators import GENERATORS, Bag, InputError, TissueImage
 from bag_generators.generator import Step
 from bag_generators.registry import steps_of
-from elimipl.predictor import Prediction
+from elimipl.answers.predictor import Prediction
 from elimipl_app.charts.map_layer import is_even
 from elimipl_app.charts.tissue import COLOURS, attention_map, is_wide, patch_picture
 from elimipl_app.inputs import picker

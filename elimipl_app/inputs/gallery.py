@@ -138,7 +138,7 @@ def offer_more_samples() -> None:
 
 def _fetch() -> None:
     """One tile of each class, kept for the visit like an upload."""
-    from elimipl.data.fetch import DATASETS, LICENCE, fetch_tiles  # what asks the internet is loaded when it is asked
+    from elimipl.datasets.fetch import DATASETS, LICENCE, fetch_tiles  # what asks the internet is loaded when it is asked
 
     with tempfile.TemporaryDirectory() as folder:
         for path in fetch_tiles(DATASETS[0], 1, Path(folder), classes=CLASSES):

@@ -5,7 +5,7 @@ from typing import Any
 
 from bag_generators import GENERATORS
 from elimipl.cards.files import SUCCESSORS
-from elimipl.labels import LabelSpace
+from elimipl.candidates.labels import LabelSpace
 from elimipl_app.shell import choices, texts
 
 DEFAULT_GENERATOR = "sbn"

@@ -21,9 +21,9 @@ from bag_generators.assets import assets
 from bag_generators.regions import BoxRegions
 from bag_generators.tissue.phantom import PHANTOM_KINDS, Phantom, draw, instance_shares
 from bag_generators.tissue.samples import list_samples
-from elimipl.data.crowd import uniform_false_positives
-from elimipl.dataset import BagDataset
-from elimipl.labels import TISSUE7, LabelSpace
+from elimipl.candidates.crowd import uniform_false_positives
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import TISSUE7, LabelSpace
 from elimipl_app.shell.address import Bound
 from elimipl_app.shell.cached import bag_of
 from elimipl_app.shell.markdown import escape

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from bag_generators import Generator
-from elimipl.labels import LabelSpace
+from elimipl.candidates.labels import LabelSpace
 from elimipl_app.lesson.recorded import AmbiguityRun, BeliefRun, BelievedBag, Contrast, WatchedBag, WatchedRun
 
 KIND_TITLES = {"real": "Real tissue", "drawn": "A drawing"}

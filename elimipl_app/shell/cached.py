@@ -10,10 +10,10 @@ import streamlit as st
 
 from bag_generators import Bag, InputError, TissueImage, generate
 from bag_generators.scale import ScaleDecision, decide_scale
-from elimipl import explain
+from elimipl.answers import explain
 from elimipl.cards.card import Card
 from elimipl.cards.files import card_paths, usable_models
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl_app.server.log import picture_name, timed
 
 FEWEST_STEPS, MOST_STEPS, ROWS = 8, 64, 4096
@@ -75,7 +75,7 @@ def _explanation(
 
 
 def explanation(kind: str, model: Predictor, bag: Bag) -> np.ndarray:
-    """What the function of `elimipl.explain` called `kind` says of every instance and class, (n, k)."""
+    """What the function of `elimipl.answers.explain` called `kind` says of every instance and class, (n, k)."""
     return _explanation(_sum(bag), model.card.fingerprint, kind, None, model, bag)
 
 

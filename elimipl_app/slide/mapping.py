@@ -14,7 +14,7 @@ from bag_generators.scale import ScaleDecision
 from bag_generators.slide import Slide, at_decided_scale
 from elimipl import jobs
 from elimipl.jobs import FAILED, RUNNING, STOPPED, Job, StoppedError
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl.slides import MapStoppedError, SlideMap, map_slide
 from elimipl_app.server.log import log_job
 from elimipl_app.shell.markdown import escape

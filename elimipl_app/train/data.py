@@ -10,10 +10,10 @@ import streamlit as st
 from bag_generators import GENERATORS, InputError
 from bag_generators.errors import printable
 from bag_generators.formats import MOST_ZIP_CLASSES
-from elimipl.data.benchmark_sets import build_digits
-from elimipl.data.shipped import bag_sets, load_bag_set
-from elimipl.data.tiles import bags_from_zip
-from elimipl.dataset import UNLABELLED, BagDataset
+from elimipl.datasets.benchmark_sets import build_digits
+from elimipl.datasets.shipped import bag_sets, load_bag_set
+from elimipl.datasets.tiles import bags_from_zip
+from elimipl.datasets.dataset import UNLABELLED, BagDataset
 from elimipl_app.inputs import picker
 from elimipl_app.shell import choices
 from elimipl_app.shell.markdown import escape

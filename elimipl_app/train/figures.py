@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from elimipl.labels import OKABE_ITO, LabelSpace
+from elimipl.candidates.labels import OKABE_ITO, LabelSpace
 from elimipl_app.charts.drawing import plain
 from elimipl_app.shell.palette import Palette
 

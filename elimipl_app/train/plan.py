@@ -8,8 +8,8 @@ import numpy as np
 from bag_generators import InputError
 from bag_generators.formats import MOST_TRAINING_NUMBERS
 from elimipl.config import Config
-from elimipl.data.crowd import Candidates
-from elimipl.dataset import BagDataset
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.dataset import BagDataset
 from elimipl.training.splits import stratified_splits
 
 MOST_WATCHED = 6

@@ -5,8 +5,8 @@ from typing import Any
 import streamlit as st
 
 from elimipl.config import Config
-from elimipl.data.crowd import Candidates
-from elimipl.dataset import BagDataset
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.dataset import BagDataset
 from elimipl.loss_registry import CLI, LOSSES
 from elimipl.methods import METHODS, network_methods, training_config
 from elimipl.methods.networks import uses

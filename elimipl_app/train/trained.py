@@ -7,7 +7,7 @@ import streamlit as st
 
 from bag_generators import GENERATORS
 from elimipl.cards.finish import Finished
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl_app.shell.download import download_button
 from elimipl_app.server.log import model_name
 from elimipl_app.server.visitor import KeptForVisitors, visitor

@@ -8,7 +8,7 @@ import numpy as np
 from bag_generators import GENERATORS
 from elimipl.cards.card import usual_id
 from elimipl.cards.finish import Finished, finish
-from elimipl.data.pictures import pictures_of
+from elimipl.datasets.pictures import pictures_of
 from elimipl.jobs import Job, StoppedError
 from elimipl.training.loop import fit
 from elimipl.training.reports import EpochReport

@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from elimipl.acceptance import KnownBags, read_bag, signs
+from elimipl.answers.acceptance import KnownBags, read_bag, signs
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.model.inference import infer
 from elimipl.training.loop import Fitted, fit
 from scripts.colon.bags import Task, mixed

@@ -10,7 +10,7 @@ from PIL import Image
 from bag_generators import InputError, formats, load
 from bag_generators.formats import FORMATS, PictureFormat, format_of
 from elimipl.commands import main
-from elimipl.data.tiles import find_tiles
+from elimipl.datasets.tiles import find_tiles
 
 ROOT = Path(__file__).resolve().parents[2]
 SECURITY = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("SECURITY.md", "docs/security.md"))

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from bag_generators.slide import open_slide
 from bag_generators.slide.demo import pyramid
 from bag_generators.tissue.phantom import draw
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
 from scripts.running_app import running_app
 from elimipl_app.charts.map_layer import class_colours

@@ -12,10 +12,10 @@ from elimipl.cards.calibration import calibrate
 from elimipl.cards.card import Accuracy, Card
 from elimipl.cards.finish import Finished, Measured, finish
 from elimipl.config import Config
-from elimipl.data.crowd import Candidates, uniform_false_positives
-from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
-from elimipl.predictor import Predictor
+from elimipl.candidates.crowd import Candidates, uniform_false_positives
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.predictor import Predictor
 from elimipl.training.loop import Fitted, fit
 from tests.elimipl.evidence_bags import evidence_bags
 

@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.datasets import load_digits
 
-from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import LabelSpace
 
 ZERO, ONE = 0, 1
 

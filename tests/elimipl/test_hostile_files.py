@@ -16,11 +16,11 @@ from bag_generators.storage import pack_tensors
 from elimipl.cards.card import Card
 from elimipl.cards.files import sha256_of
 from elimipl.cards.finish import _arrays
-from elimipl.data import tiles as tile_zip
-from elimipl.data.tiles import bags_from_zip
-from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
-from elimipl.predictor import Predictor
+from elimipl.datasets import tiles as tile_zip
+from elimipl.datasets.tiles import bags_from_zip
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.predictor import Predictor
 
 SPACE = {"id": "toy", "names": ["a", "b"], "colours": ["#000000", "#FFFFFF"], "descriptions": ["", ""], "source": ""}
 

@@ -10,11 +10,11 @@ from torch.utils.data import DataLoader
 from bag_generators import shards
 from bag_generators.errors import InputError
 from elimipl.config import Config
-from elimipl.dataset import BagDataset, save_pieces
-from elimipl.labels import TISSUE7
+from elimipl.datasets.dataset import BagDataset, save_pieces
+from elimipl.candidates.labels import TISSUE7
 from elimipl.model.batching import collate_bags
 from elimipl.training.loop import fit
-from tests.elimipl.test_dataset import assert_same
+from tests.elimipl.datasets.test_dataset import assert_same
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bag_generators import InputError
-from elimipl.labels import TISSUE7
+from elimipl.candidates.labels import TISSUE7
 from tests.support.programs import ended, python
 from tests.support.waiting import PATIENCE
 from tests.elimipl_app.classroom.a_class import HERE, TEACHER, opened, small_pictures
@@ -59,7 +59,7 @@ LIMITED = """
 import resource, signal, sys
 from pathlib import Path
 from bag_generators import InputError
-from elimipl.labels import TISSUE7
+from elimipl.candidates.labels import TISSUE7
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import NewPicture
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -15,7 +15,7 @@ import torch
 from bag_generators.errors import InputError
 from bag_generators.storage import check_writable, write_whole
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.training import loop
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
@@ -120,7 +120,7 @@ def test_a_model_that_can_t_be_saved_is_one_sentence_and_no_half_file(bag_file, 
 def test_a_model_whose_folder_vanished_is_saved_elsewhere(bag_file, tmp_path, monkeypatch):
     from elimipl.cards.finish import finish
     from elimipl.commands.train import _saved
-    from elimipl.data.crowd import Candidates
+    from elimipl.candidates.crowd import Candidates
 
     bags = BagDataset.load(bag_file)
     fitted = fit(bags, CONFIG, device="cpu")

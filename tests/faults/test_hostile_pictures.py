@@ -5,11 +5,11 @@ import pytest
 
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue.quality import measure
-from elimipl.answer import answer
+from elimipl.answers.answer import answer
 from elimipl.cards.card import Card
 from elimipl.cards.files import card_paths
-from elimipl.explain import contribution
-from elimipl.predictor import Predictor
+from elimipl.answers.explain import contribution
+from elimipl.answers.predictor import Predictor
 
 ON_PATCHES = sorted(name for name, generator in GENERATORS.items() if generator.sees == "original")
 NOISE = np.random.default_rng(5).integers(0, 256, (64, 64, 3), dtype=np.uint8)

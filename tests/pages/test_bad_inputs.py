@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bag_generators.tissue.samples import list_samples
-from elimipl.answer import NO_ANSWER, NONE_OF_THESE
-from elimipl.predictor import Predictor
+from elimipl.answers.answer import NO_ANSWER, NONE_OF_THESE
+from elimipl.answers.predictor import Predictor
 from scripts.bad_inputs.table import INPUTS, BadInput, Outcome
 from elimipl_app.batch.rows import batch_json, classify_files
 from elimipl_app.explore import texts as wording

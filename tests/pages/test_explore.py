@@ -14,10 +14,10 @@ from bag_generators import generate
 from bag_generators.scale import field_size, is_large
 from bag_generators.tissue import phantom
 from bag_generators.tissue.samples import list_samples
-from elimipl.answer import NO_ANSWER, NONE_OF_THESE
+from elimipl.answers.answer import NO_ANSWER, NONE_OF_THESE
 from elimipl.cards.files import usable_models
-from elimipl.explain import without_instances
-from elimipl.predictor import Predictor
+from elimipl.answers.explain import without_instances
+from elimipl.answers.predictor import Predictor
 from tests.elimipl_app.figure_json import drawn_chart, numbers
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import OF_A_CLASS, CandidateSet, View, analyse

@@ -12,8 +12,8 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from bag_generators.tissue import phantom
-from elimipl.data import fetch
-from tests.elimipl.data.range_server import Behaviour, serve
+from elimipl.datasets import fetch
+from tests.elimipl.datasets.range_server import Behaviour, serve
 from elimipl_app.explore import texts
 from elimipl_app.inputs.gallery import CLASSES
 

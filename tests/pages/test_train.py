@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from elimipl.data.shipped import load_bag_set
-from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
+from elimipl.datasets.shipped import load_bag_set
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import LabelSpace
 from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.methods import METHODS, network_method, register_method
 from elimipl.methods.networks import SUMMARIES

@@ -14,7 +14,7 @@ import bag_generators.image
 import bag_generators.tissue.quality
 from bag_generators.tissue.phantom import draw
 from bag_generators.tissue.quality import measure_for
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 
 ROOT = Path(__file__).resolve().parents[2]
 

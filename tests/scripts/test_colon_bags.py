@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elimipl.labels import COLON
+from elimipl.candidates.labels import COLON
 from scripts.colon.acceptance import MOST_WRONG, Rows, fit_rule, kept
 from scripts.colon.bags import by_class, whole_bags
 from scripts.colon.readings import Readings

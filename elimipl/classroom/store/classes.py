@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bag_generators import InputError
-from elimipl.labels import LabelSpace
+from elimipl.candidates.labels import LabelSpace
 from elimipl.classroom.store.database import Database
 from elimipl.classroom.store.records import (
     Ballot,

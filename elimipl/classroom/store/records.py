@@ -6,7 +6,7 @@ from typing import Literal
 
 from bag_generators.errors import printable
 from bag_generators.validation import parse_json
-from elimipl.labels import LabelSpace
+from elimipl.candidates.labels import LabelSpace
 
 Kind = Literal["drawn", "composed", "tissue"]
 """Drawn phantoms, fields composed of them, or pictures of tissue; the same kind is used to measure on."""

@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 
 from elimipl.slides import SlideMap
-from elimipl.trust import auroc
+from elimipl.answers.trust import auroc
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from elimipl.data.crowd import uniform_false_positives
+from elimipl.candidates.crowd import uniform_false_positives
 from elimipl_app.charts.tissue import is_wide
 from elimipl_app.shell import charts
 from elimipl_app.shell.address import Bound

@@ -10,7 +10,7 @@ from elimipl.benchmark import sources, tasks
 from elimipl.benchmark.cells import NETWORKS, Cell
 from elimipl.benchmark.tasks import Outcome, Task, run_task
 from elimipl.commands import benchmark, main
-from elimipl.data.benchmark_sets import Recipe
+from elimipl.datasets.benchmark_sets import Recipe
 
 TINY = Recipe(bags_per_class=4, smallest=3, largest=5, average=4)
 

@@ -10,7 +10,7 @@ from scipy.io import savemat
 from bag_generators.errors import InputError
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.sources import DataFolders, Shelf, available
-from elimipl.labels import LESION5, TISSUE7
+from elimipl.candidates.labels import LESION5, TISSUE7
 
 
 def draw_tiles(folder: Path, names: tuple[str, ...], each: int) -> None:

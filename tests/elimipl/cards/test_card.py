@@ -11,9 +11,9 @@ from elimipl.cards.card import SIGNS, Acceptance, Card, Kept, usual_id
 from elimipl.cards.files import SHIPPED
 from elimipl.cards.limits import Limits
 from elimipl.cards.wording import all_sentences, evenness_sentence, kept_sentence, trust_summary
-from elimipl.data.pictures import NO_PICTURES, PHANTOMS, TILES
-from elimipl.labels import TISSUE7
-from elimipl.predictor import Predictor
+from elimipl.datasets.pictures import NO_PICTURES, PHANTOMS, TILES
+from elimipl.candidates.labels import TISSUE7
+from elimipl.answers.predictor import Predictor
 
 
 def at(values, path):

@@ -17,13 +17,13 @@ from elimipl.cards.card import Card
 from elimipl.cards.finish import Finished, Measured
 from elimipl.cards.limits import MEASURES, Limits
 from elimipl.config import Config
-from elimipl.data.benchmark_sets import build_digits
-from elimipl.data.crowd import Candidates
-from elimipl.data.shipped import load_bag_set
-from elimipl.data.tiles import bags_from_zip
-from elimipl.dataset import BagDataset
-from elimipl.predictor import Predictor
-from elimipl.scope import Verdict, judge
+from elimipl.datasets.benchmark_sets import build_digits
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.shipped import load_bag_set
+from elimipl.datasets.tiles import bags_from_zip
+from elimipl.datasets.dataset import BagDataset
+from elimipl.answers.predictor import Predictor
+from elimipl.answers.scope import Verdict, judge
 from elimipl.training.loop import fit
 
 QUICK = Config.preset("default", hidden=8, epochs=5, batch=16)

@@ -14,8 +14,8 @@ from bag_generators.generators import encoder
 from bag_generators.tissue.phantom import draw
 from elimipl.cards.card import Card
 from elimipl.cards.files import card_paths
-from elimipl.data.shipped import generator_files
-from elimipl.predictor import Predictor
+from elimipl.datasets.shipped import generator_files
+from elimipl.answers.predictor import Predictor
 
 CARDS = {name: Card.read(path) for name, path in card_paths().items()}
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from bag_generators import InputError
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.jobs import Job, Queue
-from elimipl.labels import TISSUE7, LabelSpace
+from elimipl.candidates.labels import TISSUE7, LabelSpace
 from tests.support.waiting import PATIENCE
 from tests.elimipl_app.classroom.a_class import OUTCOME, small_pictures
 from elimipl.classroom import learning

@@ -8,8 +8,8 @@ import pytest
 
 from bag_generators import shards
 from elimipl.cluster.engine import LostTaskError, on_cluster
-from elimipl.data import tile_shards
-from elimipl.data.tile_shards import shards_from_tiles
+from elimipl.datasets import tile_shards
+from elimipl.datasets.tile_shards import shards_from_tiles
 from tests.elimipl.commands.command_line import is_one_sentence_or_two, run
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from tests.elimipl.commands.command_line import QUICK, is_one_sentence_or_two, run
 
 

@@ -14,10 +14,10 @@ import pytest
 from bag_generators.slide import list_slides
 from elimipl.commands import COMMANDS
 from elimipl.commands import models as models_command
-from elimipl.predictor import Predictor
-from elimipl.trust import measure_trust
+from elimipl.answers.predictor import Predictor
+from elimipl.answers.trust import measure_trust
 from tests.elimipl.commands.command_line import is_one_sentence_or_two, run
-from tests.elimipl.data.range_server import Behaviour, serve
+from tests.elimipl.datasets.range_server import Behaviour, serve
 
 ROOT = Path(__file__).resolve().parents[3]
 

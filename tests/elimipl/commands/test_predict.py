@@ -10,8 +10,8 @@ from bag_generators import generate, load
 from bag_generators.scale import decide_scale
 from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import list_samples
-from elimipl.answer import answer
-from elimipl.predictor import Predictor
+from elimipl.answers.answer import answer
+from elimipl.answers.predictor import Predictor
 from tests.elimipl.commands.command_line import run
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from elimipl.data.crowd import uniform_false_positives
-from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
+from elimipl.candidates.crowd import uniform_false_positives
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import LabelSpace
 
 CLASSES = 4
 

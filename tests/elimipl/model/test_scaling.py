@@ -44,8 +44,8 @@ MEMORY_OF_TRAININGS = """
 import os, resource, sys
 import numpy as np
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import LabelSpace
 from elimipl.training.loop import fit
 def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 def bags(m):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from elimipl.config import Config
-from elimipl.dataset import BagDataset
+from elimipl.datasets.dataset import BagDataset
 from elimipl.model import batching
 from elimipl.model.batching import PackedBags, StreamedBags
 from elimipl.model.scaling import fit_scaler

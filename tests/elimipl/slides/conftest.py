@@ -12,10 +12,10 @@ from elimipl.cards.calibration import calibrate
 from elimipl.cards.card import Accuracy
 from elimipl.cards.finish import Finished, Measured, finish
 from elimipl.config import Config
-from elimipl.data.crowd import Candidates
-from elimipl.dataset import BagDataset
-from elimipl.labels import LabelSpace
-from elimipl.predictor import Predictor
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.dataset import BagDataset
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
 from elimipl.training.loop import fit
 from scripts.phantom_slide import CELL, PhantomSlide

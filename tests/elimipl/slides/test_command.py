@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from bag_generators.slide import open_slide
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
 from scripts.phantom_slide import PhantomSlide
 from tests.elimipl.commands.command_line import is_one_sentence_or_two, run

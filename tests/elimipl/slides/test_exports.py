@@ -10,7 +10,7 @@ import pytest
 import shapely
 from PIL import Image
 
-from elimipl.labels import LabelSpace
+from elimipl.candidates.labels import LabelSpace
 from elimipl.slides.exports import geojson, outline, picture_png, report_html, summary, table_csv, write_map
 from scripts.phantom_slide import CELL
 from tests.elimipl.slides.kinds import KINDS

@@ -12,7 +12,7 @@ from elimipl.asked_by_name import asked_by
 from elimipl.attention_registry import ATTENTIONS, POOLING, register_attention
 from elimipl.cards.finish import save_model
 from elimipl.config import Config
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 

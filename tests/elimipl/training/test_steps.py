@@ -11,7 +11,7 @@ from torch.nn import functional
 from bag_generators.errors import InputError
 from elimipl.cards.finish import finish
 from elimipl.config import PRESETS, Config
-from elimipl.data.crowd import Candidates
+from elimipl.candidates.crowd import Candidates
 from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.methods import METHODS
 from elimipl.methods.networks import VARIANTS, variant

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elimipl.labels import TISSUE7
+from elimipl.candidates.labels import TISSUE7
 from elimipl_app.charts.bars import BarGroup, class_bars, outside_mass, three_bars
 from elimipl_app.shell.palette import DARK, LIGHT
 

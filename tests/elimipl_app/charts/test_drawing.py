@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from elimipl.labels import TISSUE7
+from elimipl.candidates.labels import TISSUE7
 from tests.elimipl_app.explore.large_sample import analysis_of
 from elimipl_app.explore.analysis import MAPS, ViewState, panels_for
 from elimipl_app.explore.map_figure import map_figure

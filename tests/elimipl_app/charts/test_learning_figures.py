@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elimipl.config import Config
-from elimipl.labels import TISSUE7, LabelSpace
+from elimipl.candidates.labels import TISSUE7, LabelSpace
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 from tests.elimipl_app.figure_json import numbers

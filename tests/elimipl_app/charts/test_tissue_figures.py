@@ -63,7 +63,7 @@ def test_display_copy_is_bounded_and_upright():
 
 
 def test_overview_frames_the_field_and_colours_the_tiles():
-    from elimipl.labels import TISSUE7
+    from elimipl.candidates.labels import TISSUE7
 
     image = TissueImage.from_array(np.tile(TILE.pixels, (2, 3, 1)))
     corners = [(x, y) for y in (0, 224) for x in (0, 224, 448)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elimipl.labels import TISSUE7
+from elimipl.candidates.labels import TISSUE7
 from elimipl.classroom.outcome import Fit, Learned, Outcome
 from elimipl_app.classroom.pictures import as_png, drawn
 from elimipl.classroom.store.classes import ClassStore

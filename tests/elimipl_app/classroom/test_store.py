@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bag_generators import InputError
-from elimipl.labels import TISSUE7, LabelSpace
+from elimipl.candidates.labels import TISSUE7, LabelSpace
 from tests.elimipl_app.classroom.a_class import HERE, TEACHER, flat_pictures, opened
 from elimipl.classroom.store import classes
 from elimipl.classroom.store.classes import ClassStore, Pace

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from bag_generators.tissue.samples import Sample, list_samples
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl_app.explore.analysis import Analysis, CandidateSet, View, analyse
 
 SAMPLES = {sample.id: sample for sample in list_samples()}

@@ -15,10 +15,10 @@ import shapely
 from PIL import Image
 
 from bag_generators import GENERATORS
-from elimipl.answer import Answer
+from elimipl.answers.answer import Answer
 from elimipl.cards.limits import Limits
 from elimipl.commands import main
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from tests.elimipl_app.explore.large_sample import SAMPLES, analysis_of, file_of
 from elimipl_app.explore import exports
 from elimipl_app.explore.analysis import Analysis, CandidateSet, View, ViewState, analyse

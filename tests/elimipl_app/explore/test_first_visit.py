@@ -1,8 +1,8 @@
 """The picture a visitor meets first: real tissue that the model answers, with a map that bears its own test."""
 
 from bag_generators.tissue.samples import Sample, list_samples
-from elimipl import explain
-from elimipl.predictor import Predictor
+from elimipl.answers import explain
+from elimipl.answers.predictor import Predictor
 from elimipl_app.explore.analysis import View, analyse
 from elimipl_app.inputs.method import FIRST_MODELS
 from elimipl_app.inputs.picture import FIRST_SAMPLE

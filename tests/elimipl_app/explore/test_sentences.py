@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from elimipl.cards.card import MethodTrust, Trust
-from elimipl.labels import COLON, LESION5, TISSUE7, LabelSpace
-from elimipl.predictor import Predictor
-from elimipl.scope import Check, Verdict
+from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
+from elimipl.answers.predictor import Predictor
+from elimipl.answers.scope import Check, Verdict
 from elimipl_app.explore import texts
 from elimipl_app.explore.maps import RegionNumbers
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from elimipl.labels import TISSUE7
+from elimipl.candidates.labels import TISSUE7
 from elimipl.model.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
 from elimipl_app.shell.palette import DARK, LIGHT
 from elimipl_app.lesson.figures import (

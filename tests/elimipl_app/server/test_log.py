@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bag_generators import InputError, load
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from elimipl_app.server.log import FAULT, OK, REFUSED, log_event, model_name, picture_name, raised_in, timed
 
 

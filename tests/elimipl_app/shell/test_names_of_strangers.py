@@ -17,9 +17,9 @@ from bag_generators import InputError, TissueImage
 from bag_generators.errors import LONGEST_SENTENCE
 from bag_generators.tissue.samples import list_samples
 from elimipl.cards.files import find_card
-from elimipl.data.shipped import load_bag_set
-from elimipl.labels import LabelSpace
-from elimipl.predictor import Predictor
+from elimipl.datasets.shipped import load_bag_set
+from elimipl.candidates.labels import LabelSpace
+from elimipl.answers.predictor import Predictor
 from scripts.bad_inputs.table import NASTY_NAMES
 from elimipl_app.batch.rows import BatchRow, batch_csv, batch_json, shown_name
 from elimipl_app.explore.analysis import Analysis, CandidateSet, View, ViewState, analyse

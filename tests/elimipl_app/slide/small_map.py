@@ -3,7 +3,7 @@
 import numpy as np
 
 from bag_generators.slide.tissue import BACKGROUND, TISSUE, TissueGrid
-from elimipl.labels import TISSUE7
+from elimipl.candidates.labels import TISSUE7
 from elimipl.slides import SlideMap
 from elimipl.slides.slide_map import About
 

@@ -14,10 +14,10 @@ from bag_generators import InputError
 from elimipl.cards.files import card_paths
 from elimipl.cards.limits import MEASURES
 from elimipl.config import Config
-from elimipl.data.crowd import Candidates
-from elimipl.data.shipped import load_bag_set
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.shipped import load_bag_set
 from elimipl.jobs import DONE, FAILED, STOPPED, Queue
-from elimipl.predictor import Predictor
+from elimipl.answers.predictor import Predictor
 from tests.support.waiting import PATIENCE, wait_until
 from elimipl_app.train import plan as plans
 from elimipl_app.train import worker
@@ -165,8 +165,8 @@ def test_too_many_numbers_are_refused(phantoms, monkeypatch):
 
 def test_a_server_that_is_stopped_ends_its_trainings_first():
     program = (
-        "from elimipl.config import Config\nfrom elimipl.data.shipped import load_bag_set\n"
-        "from elimipl.data.crowd import Candidates\nfrom elimipl_app.train.plan import make_plan\n"
+        "from elimipl.config import Config\nfrom elimipl.datasets.shipped import load_bag_set\n"
+        "from elimipl.candidates.crowd import Candidates\nfrom elimipl_app.train.plan import make_plan\n"
         "from elimipl import jobs\nfrom elimipl_app.train.worker import TrainingRun\n"
         "jobs.STOP_PATIENCE = 0.0\n"  # a page goes on when it likes, the server waits for what it started
         "config = Config.preset('default', hidden=16, epochs=100_000)\n"

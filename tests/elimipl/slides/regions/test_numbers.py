@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapely.affinity
 
-from elimipl.labels import TISSUE7
+from elimipl.candidates.labels import TISSUE7
 from tests.elimipl_app.slide.small_map import small_map
 from elimipl.slides.regions.numbers import coverage, measure
 
