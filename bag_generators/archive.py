@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators import bag_file
-from bag_generators.errors import InputError
+from bag_generators.base import bag_file
+from bag_generators.base.errors import InputError
 from bag_generators.generator import Bag
 
 

@@ -15,10 +15,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from bag_generators.errors import InputError
-from bag_generators.pool import importable_name
+from bag_generators.base.errors import InputError
+from bag_generators.base.pool import importable_name
 from bag_generators.regions import Regions
-from bag_generators.worker import imported
+from bag_generators.base.worker import imported
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from bag_generators.errors import InputError, printable
-from bag_generators.formats import MAX_BYTES
+from bag_generators.base.errors import InputError, printable
+from bag_generators.base.formats import MAX_BYTES
 from bag_generators.reading.decoding import decode, refuse_if_too_many_bytes
 
 SIDE = 224
@@ -97,7 +97,7 @@ class TissueImage:
 
 
 def load(source: bytes | str | os.PathLike[str], sha256: str | None = None) -> TissueImage:
-    """Read a picture of any of our formats (`bag_generators.formats`) from a path or from the bytes of an upload.
+    """Read a picture of any of our formats (`bag_generators.base.formats`) from a path or from the bytes of an upload.
 
     Whatever the file holds, the outcome is a picture or an `InputError`; no Python warning is printed (libtiff
     itself writes a line about a damaged TIFF to stderr). No state of Pillow is changed: threads may load at once.

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from bag_generators.errors import InputError
-from bag_generators.formats import MAX_PIXELS
+from bag_generators.base.errors import InputError
+from bag_generators.base.formats import MAX_PIXELS
 from bag_generators.image import TissueImage
 from bag_generators.tissue.nuclei import ScaleEstimate, estimate_scale
 

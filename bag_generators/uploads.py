@@ -10,15 +10,15 @@ import hashlib
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from bag_generators.errors import InputError
-from bag_generators.formats import (
+from bag_generators.base.errors import InputError
+from bag_generators.base.formats import (
     MOST_PICTURE_READERS,
     MOST_PICTURE_SECONDS,
     MOST_READER_BYTES,
     MOST_SECONDS_IN_LINE,
 )
 from bag_generators.image import TissueImage
-from bag_generators.pool import OUT_OF_TIME, ProcessDiedError, Standbys, limited
+from bag_generators.base.pool import OUT_OF_TIME, ProcessDiedError, Standbys, limited
 from bag_generators.reading.decoding import (
     EXPORT_AGAIN,
     NO_MEMORY,

@@ -11,7 +11,7 @@ from contextlib import suppress
 from statistics import median
 
 from bag_generators import InputError, TissueImage, load
-from bag_generators.formats import MOST_PICTURE_SECONDS
+from bag_generators.base.formats import MOST_PICTURE_SECONDS
 from bag_generators.uploads import read_upload
 from benchmarks.measuring import seconds_of, write
 from scripts.bad_inputs.encodings import encoded, tissue

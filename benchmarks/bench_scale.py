@@ -28,8 +28,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from bag_generators.pool import in_processes
-from bag_generators.storage import read_tensors
+from bag_generators.base.pool import in_processes
+from bag_generators.base.storage import read_tensors
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from benchmarks.bench_training import made_bags
 from benchmarks.measuring import DATA, MACHINE, ROOT, earlier, peak_memory, write

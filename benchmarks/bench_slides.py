@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from bag_generators import TissueImage, generate
-from bag_generators.pool import in_processes
+from bag_generators.base.pool import in_processes
 from bag_generators.slide import open_slide
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from benchmarks.measuring import MACHINE, ROOT, earlier, peak_memory, write

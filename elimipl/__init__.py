@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 # ruff: noqa: F401 - what type checkers see is what `__getattr__` gives
 if TYPE_CHECKING:
-    from bag_generators.errors import InputError
+    from bag_generators.base.errors import InputError
     from elimipl.answers import explain
     from elimipl.attention_registry import ATTENTIONS, register_attention
     from elimipl.cards.files import list_models
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # Loaded on demand (PEP 562), so that `python -m elimipl doctor` starts where torch is broken.
 _HOMES = {
-    "bag_generators.errors": ("InputError",),
+    "bag_generators.base.errors": ("InputError",),
     "elimipl.attention_registry": ("ATTENTIONS", "register_attention"),
     "elimipl.cards.files": ("list_models",),
     "elimipl.cards.finish": ("save_model",),

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 
 def asked_by(function: Callable[..., Any], taken: int, offered: Sequence[str]) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bag_generators.errors import InputError
-from bag_generators.plugins import Registry
+from bag_generators.base.errors import InputError
+from bag_generators.base.plugins import Registry
 from elimipl.asked_by_name import check_arguments
 
 if TYPE_CHECKING:

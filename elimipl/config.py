@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.attention_registry import POOLING, check_attention
 from elimipl.loss_registry import CLI, check_loss
 from elimipl.settings import NAME, RARE, Settings

@@ -20,7 +20,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 _BESIDE_THE_PACKAGES = Path(__file__).resolve().parents[1]
-# The same answer as bag_generators.assets.PROJECT, whose package can't be imported where OpenCV is broken.
+# The same answer as bag_generators.base.assets.PROJECT, whose package can't be imported where OpenCV is broken.
 ROOT = next(path for path in (_BESIDE_THE_PACKAGES / "elimipl_pathology", _BESIDE_THE_PACKAGES) if path.is_dir())
 INSTALLED = ROOT != _BESIDE_THE_PACKAGES
 INSTALL = f"Run “python -m pip install -r {ROOT / 'requirements.txt' if INSTALLED else 'requirements.txt'}”."

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
 from elimipl.methods import find_method, settings_for

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bag_generators.errors import InputError, printable
-from bag_generators.validation import Record, Sha256, Whole, read_json, validated
+from bag_generators.base.errors import InputError, printable
+from bag_generators.base.validation import Record, Sha256, Whole, read_json, validated
 from elimipl.answers.predictor import Prediction
 
 TOLERANCE = 1e-6

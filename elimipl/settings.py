@@ -17,7 +17,7 @@ from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 RARE: dict[str, Any] = {"rare": True}
 """`json_schema_extra` of a setting that is only written down where it isn't the usual one: older files lack it."""

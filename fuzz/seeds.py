@@ -16,7 +16,7 @@ from scipy.io import savemat
 
 from bag_generators import TissueImage, generate, load
 from bag_generators.archive import BagArchive
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.tissue.quality import measure
 from elimipl.cards.card import Card
 from elimipl.cards.finish import finish

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 import numpy as np
 
 from bag_generators import GENERATORS, TissueImage, generate, load
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.tissue.quality import measure
 from elimipl.datasets.matlab import load_bags
 from elimipl.datasets.tiles import bags_from_zip

@@ -18,7 +18,7 @@ import numpy as np
 
 from bag_generators import GENERATORS, TissueImage, generate, load
 from bag_generators.tissue.quality import measure
-from bag_generators.validation import plain
+from bag_generators.base.validation import plain
 from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.shipped import (
     BAGS_FOLDER,

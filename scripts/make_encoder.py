@@ -21,7 +21,7 @@ from safetensors.numpy import load_file
 from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
-from bag_generators.assets import assets
+from bag_generators.base.assets import assets
 from bag_generators.generators.deep import grid_of
 from bag_generators.generators.encoder import (
     ENCODER,
@@ -37,7 +37,7 @@ from bag_generators.generators.encoder import (
     seen_side,
 )
 from bag_generators.generators.lite0 import Lite0
-from bag_generators.storage import pack_tensors, write_whole
+from bag_generators.base.storage import pack_tensors, write_whole
 from elimipl.datasets.colon import CREDITS, SOURCES
 from elimipl.candidates.labels import COLON
 from scripts.colon.sources import DATA, Picture, taught

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits
 
-from bag_generators.storage import write_whole
+from bag_generators.base.storage import write_whole
 from elimipl.config import Config
 from elimipl.datasets.benchmark_sets import DIGITS, EVEN_DIGITS, Recipe, mix_bags
 from elimipl.datasets.dataset import BagDataset

@@ -9,7 +9,7 @@ A phantom holds its class in one part of neutral tissue and it is known which, s
 import argparse
 
 from bag_generators import GENERATORS
-from bag_generators.assets import assets
+from bag_generators.base.assets import assets
 from elimipl.cards.finish import finish
 from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.shipped import build_phantoms

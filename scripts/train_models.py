@@ -23,7 +23,7 @@ import torch
 from scipy.stats import binomtest
 
 from bag_generators import load
-from bag_generators.assets import assets
+from bag_generators.base.assets import assets
 from bag_generators.tissue.quality import measure_for
 from elimipl.answers.acceptance import KnownBags
 from elimipl.cards.calibration import expected_calibration_error, temper

@@ -51,7 +51,7 @@ os.environ |= {"ELIMIPL_CLASSES": str(FOLDER / "classes.sqlite3"), "ELIMIPL_SLID
 def open_pages() -> None:
     from streamlit.testing.v1 import AppTest
 
-    from bag_generators.assets import INSTALLED, PROJECT
+    from bag_generators.base.assets import INSTALLED, PROJECT
 
     assert INSTALLED
     pages = sorted((PROJECT / "pages").glob("*.py"))

@@ -21,11 +21,11 @@ KNOW_PICTURES = {
 and slides the only files of `elimipl` that know them."""
 
 ROOMS = {
-    "bag_generators.reading": {"bag_generators.errors", "bag_generators.formats"},
+    "bag_generators.reading": {"bag_generators.base.errors", "bag_generators.base.formats"},
     "elimipl.model": {
         "elimipl.asked_by_name", "elimipl.attention_registry", "elimipl.loss_registry",
-        "elimipl.config", "elimipl.datasets.dataset", "bag_generators.errors",
-        "bag_generators.threads",
+        "elimipl.config", "elimipl.datasets.dataset", "bag_generators.base.errors",
+        "bag_generators.base.threads",
     },
     "elimipl.training": {
         "elimipl.asked_by_name", "elimipl.attention_registry",

@@ -76,7 +76,7 @@ def test_all_that_ships_is_in_the_wheel(site):
 def test_every_place_is_found_in_the_installed_folder(run, site, tmp_path):
     program = """
 import json
-from bag_generators.assets import INSTALLED, PROJECT, WORK
+from bag_generators.base.assets import INSTALLED, PROJECT, WORK
 from bag_generators.tissue.samples import SAMPLES_FOLDER
 from elimipl import doctor
 from elimipl.benchmark.records import FILE, RESULTS

@@ -7,7 +7,7 @@ known, and taken to have that scale where it is not.
 
 import numpy as np
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.generator import Bag, Generator, Pixels, Step
 from bag_generators.generators.encoder import CELL, ENCODER, VIEWS, WIDTH, shipped_encoder
 from bag_generators.image import check_size

@@ -15,12 +15,12 @@ from typing import Any
 import cv2
 import numpy as np
 
-from bag_generators.assets import assets
-from bag_generators.errors import InputError
+from bag_generators.base.assets import assets
+from bag_generators.base.errors import InputError
 from bag_generators.regions import edges
-from bag_generators.storage import ForeignFileError, read_tensors
-from bag_generators.threads import one_thread
-from bag_generators.validation import Record, Sha256, read_json, validated
+from bag_generators.base.storage import ForeignFileError, read_tensors
+from bag_generators.base.threads import one_thread
+from bag_generators.base.validation import Record, Sha256, read_json, validated
 
 CELL = 14
 """Side of a cell in pixels at 0.5 µm per pixel: what one place of the near view's middle maps shows."""

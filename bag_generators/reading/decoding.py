@@ -21,8 +21,8 @@ from PIL import Image, ImageFile, ImageOps
 from PIL.ExifTags import Base as Tag
 from PIL.TiffImagePlugin import TiffImageFile
 
-from bag_generators.errors import InputError
-from bag_generators.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, format_of, in_words
+from bag_generators.base.errors import InputError
+from bag_generators.base.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, format_of, in_words
 from bag_generators.reading import tiff
 from bag_generators.reading.colours import bmp_profile, colours_of, png_colours
 from bag_generators.reading.pixel_values import Storage, to_rgb

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 from PIL import Image, ImageFile, TiffImagePlugin
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.reading.colours import CONVERTED, UNUSED, Colours, lab_to_srgb
 from bag_generators.reading.tiff import BITS, PHOTOMETRIC, SAMPLE_FORMAT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PIL.TiffImagePlugin import TiffImageFile
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 MOST_PAGES_COUNTED = 100
 MOST_STRIPS = 100_000

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from tifffile import TiffWriter
 
-from bag_generators.storage import write_whole
+from bag_generators.base.storage import write_whole
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 
 MICRONS_PER_PIXEL = 0.5

@@ -9,8 +9,8 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from bag_generators.errors import InputError
-from bag_generators.formats import MOST_LISTED_SLIDES, slide_extensions
+from bag_generators.base.errors import InputError
+from bag_generators.base.formats import MOST_LISTED_SLIDES, slide_extensions
 
 VARIABLE = "ELIMIPL_SLIDES"
 MIRAX = (".mrxs",)

@@ -13,8 +13,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from bag_generators.errors import InputError
-from bag_generators.formats import (
+from bag_generators.base.errors import InputError
+from bag_generators.base.formats import (
     MAX_SLIDE_PIXELS,
     MAX_SLIDE_SIDE,
     MOST_OPEN_SLIDES,
@@ -24,7 +24,7 @@ from bag_generators.formats import (
     MOST_READER_SECONDS,
     MOST_SLIDE_PIECE,
 )
-from bag_generators.pool import limited
+from bag_generators.base.pool import limited
 from bag_generators.slide.sources import Source, open_source
 
 _BLOCK = 2048  # px a side that are read at once

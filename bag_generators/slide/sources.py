@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 import cv2
 import numpy as np
 
-from bag_generators.errors import InputError
-from bag_generators.formats import FORMATS, MAX_BYTES, extensions, in_words
+from bag_generators.base.errors import InputError
+from bag_generators.base.formats import FORMATS, MAX_BYTES, extensions, in_words
 from bag_generators.reading.decoding import decode, detect_kind, refuse_if_too_many_bytes
 from bag_generators.reading.scale import SMALLEST
 from bag_generators.slide.folder import MIRAX

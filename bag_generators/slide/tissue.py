@@ -14,7 +14,7 @@ from functools import cached_property
 import cv2
 import numpy as np
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.tissue.stain import DENSITY
 
 TISSUE, BACKGROUND, PEN, FOLD, BLUR = range(5)

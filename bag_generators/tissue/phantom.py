@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.generator import Bag
 from bag_generators.tissue import phantom_tissues as tissues
 from bag_generators.tissue.phantom_tissues import Area, Layer, coordinates, draw_nuclei, sample, smooth_noise

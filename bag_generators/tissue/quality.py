@@ -13,7 +13,7 @@ from itertools import product
 import cv2
 import numpy as np
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.image import SIDE, TissueImage, working_copy
 from bag_generators.tissue.stain import DENSITY, GLASS, USUAL_STAINS
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import cv2
 import numpy as np
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 GLASS = 0.15
 """A pixel whose optical density is below this in every channel shows the bare glass."""

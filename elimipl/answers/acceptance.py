@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from bag_generators.threads import one_thread
+from bag_generators.base.threads import one_thread
 from elimipl.model.network import Network
 from elimipl.model.scaling import Scaler
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 import numpy as np
 import torch
 
-from bag_generators.errors import InputError
-from bag_generators.threads import one_thread
+from bag_generators.base.errors import InputError
+from bag_generators.base.threads import one_thread
 from elimipl.cards.calibration import temper
 from elimipl.model.attention import attention_pool
 from elimipl.answers.predictor import Instances, Predictor

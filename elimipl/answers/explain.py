@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from bag_generators.errors import InputError
-from bag_generators.threads import one_thread
+from bag_generators.base.errors import InputError
+from bag_generators.base.threads import one_thread
 from elimipl.answers.bag_parts import BagParts
 from elimipl.answers.predictor import Instances, Prediction, Predictor
 

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from bag_generators.bag_file import plain_json
-from bag_generators.errors import InputError
-from bag_generators.threads import one_thread
+from bag_generators.base.bag_file import plain_json
+from bag_generators.base.errors import InputError
+from bag_generators.base.threads import one_thread
 from elimipl.answers.acceptance import KnownBags, read_bag, signs
 from elimipl.cards.calibration import temper
 from elimipl.cards.card import Card

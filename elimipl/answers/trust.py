@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.answers.bag_parts import BagParts
 from elimipl.cards.card import MethodTrust, Trust
 from elimipl.datasets.dataset import BagDataset

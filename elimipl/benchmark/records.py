@@ -16,10 +16,10 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import ConfigDict, Field
 
-from bag_generators.assets import PROJECT
-from bag_generators.errors import InputError
-from bag_generators.storage import only_writer, write_whole
-from bag_generators.validation import Record, read_json, validated
+from bag_generators.base.assets import PROJECT
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import only_writer, write_whole
+from bag_generators.base.validation import Record, read_json, validated
 from elimipl.benchmark.cells import Cell
 from elimipl.settings import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from bag_generators.storage import write_whole
+from bag_generators.base.storage import write_whole
 from elimipl.benchmark.cells import CROWD, DATA, SINCE, SPLITS, VIEWS, Cell, View, study_cells
 from elimipl.benchmark.claims import Claim, PairedTest, claims, phenomena
 from elimipl.benchmark.records import Measured, Records, p_value, printed, shown, signed

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bag_generators.assets import WORK
-from bag_generators.errors import InputError
+from bag_generators.base.assets import WORK
+from bag_generators.base.errors import InputError
 from elimipl.benchmark.cells import CROWD, DATA, SPLITS, Cell
 from elimipl.datasets import benchmark_sets
 from elimipl.datasets.crc_mipl import build_crc_mipl

@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from threadpoolctl import threadpool_limits
 
-from bag_generators.errors import InputError
-from bag_generators.pool import exit_in_words, in_processes
+from bag_generators.base.errors import InputError
+from bag_generators.base.pool import exit_in_words, in_processes
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.records import Records
 from elimipl.benchmark.settings import settings_of

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, plain, validated
+from bag_generators.base.errors import InputError
+from bag_generators.base.validation import STRICT, plain, validated
 
 # Okabe & Ito's colours: told apart with every common form of colour blindness.
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")

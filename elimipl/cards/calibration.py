@@ -14,8 +14,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, Count, Share, Whole
+from bag_generators.base.errors import InputError
+from bag_generators.base.validation import STRICT, Count, Share, Whole
 
 LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE = 0.01, 100.0
 BINS = 15

@@ -18,8 +18,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, Count, Positive, Sha256, Share, Whole, plain, read_json, validated
+from bag_generators.base.errors import InputError
+from bag_generators.base.validation import STRICT, Count, Positive, Sha256, Share, Whole, plain, read_json, validated
 from elimipl.cards.calibration import Calibration, Reliability
 from elimipl.cards.conformal import Conformal
 from elimipl.cards.limits import Limits

@@ -25,8 +25,8 @@ from typing import Literal
 
 import numpy as np
 
-from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, Share, Whole
+from bag_generators.base.errors import InputError
+from bag_generators.base.validation import STRICT, Share, Whole
 
 LEVELS = (0.8, 0.9, 0.95)
 USUAL_LEVEL = 0.9

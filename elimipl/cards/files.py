@@ -14,9 +14,9 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from bag_generators.assets import asset_sha256, assets
-from bag_generators.errors import InputError
-from bag_generators.storage import write_whole
+from bag_generators.base.assets import asset_sha256, assets
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import write_whole
 from elimipl.cards.card import Card
 
 SHIPPED = assets("models")

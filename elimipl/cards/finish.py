@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators.errors import InputError
-from bag_generators.storage import pack_tensors
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import pack_tensors
 from elimipl.answers.acceptance import KnownBags
 from elimipl.cards.calibration import Calibration, Reliability, calibrate, count_reliability, temper
 from elimipl.cards.card import Acceptance, Accuracy, CandidateScheme, Card, TrainingData, Trust, check_id, usual_id

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, Positive
+from bag_generators.base.errors import InputError
+from bag_generators.base.validation import STRICT, Positive
 from elimipl.datasets.pictures import FIELD, PIXEL_MEASURES
 
 RARE = 0.02

@@ -1,6 +1,6 @@
 """What training on the class's answers came to, as it is kept with the session."""
 
-from bag_generators.validation import Record, parse_json, validated
+from bag_generators.base.validation import Record, parse_json, validated
 
 ARMS = ("truth", "class", "three", "tops", "nothing")
 """What was learned from: true labels, the class's candidate sets, those of three students drawn for each picture (the

@@ -1,6 +1,6 @@
 """Tasks on the workers of a Dask scheduler, with the promises of our own pool.
 
-One machine needs none of it: `bag_generators.pool` starts faster and is faster there. Here the workers may be
+One machine needs none of it: `bag_generators.base.pool` starts faster and is faster there. Here the workers may be
 anywhere that sees the same files under the same paths and has the same versions installed.
 """
 
@@ -18,8 +18,8 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from bag_generators.errors import InputError
-from bag_generators.pool import number_of_workers
+from bag_generators.base.errors import InputError
+from bag_generators.base.pool import number_of_workers
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

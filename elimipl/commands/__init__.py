@@ -86,7 +86,7 @@ def _without_command(given: Sequence[str]) -> int:
 def _sentence(error: Exception) -> str:
     if isinstance(error, ImportError):
         return f"A part of the program can't be loaded ({error}). Run “{PROGRAM} doctor” to see what is missing."
-    from bag_generators.errors import InputError
+    from bag_generators.base.errors import InputError
 
     if isinstance(error, InputError):
         return str(error)

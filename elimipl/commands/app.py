@@ -9,8 +9,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from bag_generators.assets import PROJECT
-from bag_generators.errors import InputError
+from bag_generators.base.assets import PROJECT
+from bag_generators.base.errors import InputError
 from bag_generators.slide.folder import VARIABLE
 
 

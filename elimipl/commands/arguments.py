@@ -11,7 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bag_generators.errors import InputError, printable
+from bag_generators.base.errors import InputError, printable
 from elimipl.cards.files import DEFAULT
 from elimipl.config import PRESETS, Config
 from elimipl.candidates.crowd import Candidates

@@ -21,10 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators import GENERATORS, Bag, bag_file, shards
+from bag_generators.base import bag_file
+from bag_generators.base import shards
+from bag_generators import GENERATORS, Bag
 from bag_generators.archive import BagArchive
-from bag_generators.errors import InputError, printable
-from bag_generators.formats import extensions
+from bag_generators.base.errors import InputError, printable
+from bag_generators.base.formats import extensions
 from bag_generators.generators.encoder import DEVICE
 from bag_generators.parallel import AnyPath, Outcome, generate_with_notes
 from elimipl.commands import arguments

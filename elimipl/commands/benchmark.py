@@ -13,8 +13,8 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bag_generators.assets import WORK
-from bag_generators.errors import InputError
+from bag_generators.base.assets import WORK
+from bag_generators.base.errors import InputError
 from elimipl.benchmark.cells import DATA, SINCE, SPLITS, VIEWS, Cell, study_cells
 from elimipl.benchmark.records import FILE, Records
 from elimipl.benchmark.report import write_report

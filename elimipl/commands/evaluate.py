@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bag_generators.errors import InputError
-from bag_generators.validation import plain
+from bag_generators.base.errors import InputError
+from bag_generators.base.validation import plain
 from elimipl.cards.card import MethodTrust, Trust
 from elimipl.cards.finish import finish
 from elimipl.commands import arguments

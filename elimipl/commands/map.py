@@ -11,11 +11,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from bag_generators.errors import InputError, printable
-from bag_generators.pool import number_of_workers
+from bag_generators.base.errors import InputError, printable
+from bag_generators.base.pool import number_of_workers
 from bag_generators.slide import at_decided_scale, open_slide
 from bag_generators.slide.folder import dicom_in
-from bag_generators.storage import check_writable, write_whole
+from bag_generators.base.storage import check_writable, write_whole
 from elimipl.commands import STOPPED, arguments
 from elimipl.answers.predictor import Predictor
 from elimipl.slides import map_slide

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bag_generators.validation import plain
+from bag_generators.base.validation import plain
 from elimipl.cards.card import Card
 from elimipl.cards.files import list_models
 from elimipl.cards.wording import all_sentences, trust_summary

@@ -13,9 +13,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bag_generators import Bag, shards
-from bag_generators.errors import InputError, printable
-from bag_generators.formats import in_words
+from bag_generators.base import shards
+from bag_generators import Bag
+from bag_generators.base.errors import InputError, printable
+from bag_generators.base.formats import in_words
 from bag_generators.parallel import Wanted, generate_with_notes
 from bag_generators.scale import ScaleDecision, check_scale
 from elimipl.answers.answer import answer

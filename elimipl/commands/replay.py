@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from bag_generators import TissueImage, generate, load
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.answers.explain import without_instances
 from elimipl.answers.predictor import Predictor
 from elimipl.result_file import TOLERANCE, Numbers, Picture, Result, differences

@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import Event
 from types import FrameType
 
-from bag_generators.errors import InputError
-from bag_generators.storage import check_writable
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import check_writable
 from elimipl.cards.card import check_id
 from elimipl.cards.finish import Finished, finish, measure_on
 from elimipl.commands import STOPPED, arguments

@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.candidates.crowd import uniform_false_positives
 from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from bag_generators.validation import Record
+from bag_generators.base.validation import Record
 
 _TISSUE = {
     "ADI": {"fat"},

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace

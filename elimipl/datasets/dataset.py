@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bag_generators import bag_file, shards
-from bag_generators.errors import InputError
-from bag_generators.mapped_rows import MappedRows
+from bag_generators.base import bag_file
+from bag_generators.base import shards
+from bag_generators.base.errors import InputError
+from bag_generators.base.mapped_rows import MappedRows
 from elimipl.candidates.labels import LabelSpace, as_label_space
 
 InstanceTable: TypeAlias = np.ndarray | MappedRows
@@ -172,9 +173,9 @@ class BagDataset:
         return replace(self, candidates=candidates)
 
     def save(self, path: str | Path, *, half: bool = False) -> None:
-        """Write one bag file (`bag_generators.bag_file`), all or nothing: a crash never leaves half a file.
+        """Write one bag file (`bag_generators.base.bag_file`), all or nothing: a crash never leaves half a file.
 
-        A path that ends in “.shards” becomes a folder of shards (`bag_generators.shards`) for bags beyond memory.
+        A path that ends in “.shards” becomes a folder of shards (`bag_generators.base.shards`) for bags beyond memory.
         `half` keeps the features as float16 (three significant digits) and halves the file; they are float32
         again after loading. (A folder always has float32.)
         """

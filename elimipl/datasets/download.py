@@ -23,7 +23,7 @@ from requests.utils import get_environ_proxies
 from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is (0 where nobody knows yet)."""

@@ -20,8 +20,8 @@ from typing import IO, BinaryIO, cast
 import numpy as np
 from urllib3.exceptions import HTTPError
 
-from bag_generators.errors import InputError
-from bag_generators.storage import write_whole
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import write_whole
 from elimipl.datasets.download import Progress, RemoteFile, ask, download
 from elimipl.candidates.labels import TISSUE7
 

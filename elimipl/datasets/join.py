@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
 

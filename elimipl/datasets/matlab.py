@@ -15,9 +15,9 @@ from threading import Lock
 import numpy as np
 from scipy.io import loadmat
 
-from bag_generators.errors import InputError
-from bag_generators.formats import LEAST_MAT_BYTES, MOST_MAT_BYTES, MOST_MAT_GROWTH
-from bag_generators.pool import ProcessDiedError, Standby, limited
+from bag_generators.base.errors import InputError
+from bag_generators.base.formats import LEAST_MAT_BYTES, MOST_MAT_BYTES, MOST_MAT_GROWTH
+from bag_generators.base.pool import ProcessDiedError, Standby, limited
 from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from bag_generators import Bag, InputError, generate, generate_many
-from bag_generators.formats import (
+from bag_generators.base.formats import (
     MAX_BYTES,
     MAX_PIXELS,
     MOST_ZIP_BYTES,

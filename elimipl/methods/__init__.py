@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol, get_args
 
-from bag_generators.errors import InputError
-from bag_generators.plugins import Registry
+from bag_generators.base.errors import InputError
+from bag_generators.base.plugins import Registry
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
 from elimipl.methods import agopmipl, fastmipl, miplgp, networks, partial_label, pl_aggd, promipl

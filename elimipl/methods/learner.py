@@ -15,8 +15,8 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from bag_generators.errors import InputError
-from bag_generators.threads import one_thread
+from bag_generators.base.errors import InputError
+from bag_generators.base.threads import one_thread
 from elimipl.datasets.dataset import BagDataset
 from elimipl.model.batching import Batch, PackedBags
 from elimipl.model.device import resolve_device

@@ -26,7 +26,7 @@ from sklearn.cluster import MiniBatchKMeans
 from torch import Tensor, nn
 from torch.nn.functional import pdist, softplus
 
-from bag_generators.threads import one_thread
+from bag_generators.base.threads import one_thread
 from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_memory, check_width, usable_bytes
 from elimipl.model.inference import Predictions

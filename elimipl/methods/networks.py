@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.config import Config
 
 SUMMARIES = {

@@ -17,7 +17,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from bag_generators.threads import one_thread
+from bag_generators.base.threads import one_thread
 from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run

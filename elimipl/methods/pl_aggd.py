@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from torch import Tensor
 
-from bag_generators.threads import one_thread
+from bag_generators.base.threads import one_thread
 from elimipl.datasets.dataset import BagDataset
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.learner import FittedLearner, LearnerSettings, Run, check_memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 
 def resolve_device(name: str, dtype: str = "float32") -> torch.device:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from bag_generators.errors import InputError
-from bag_generators.threads import one_thread
+from bag_generators.base.errors import InputError
+from bag_generators.base.threads import one_thread
 from elimipl.datasets.dataset import InstanceTable
 from elimipl.model.batching import Bags, StreamedBags
 from elimipl.model.network import Network

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.asked_by_name import asked_by
 from elimipl.attention_registry import ASKED, ATTENTIONS, POOLING, Attention, check_attention
 from elimipl.config import Config

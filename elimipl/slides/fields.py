@@ -17,7 +17,7 @@ import torch
 
 from bag_generators.generator import Generator
 from bag_generators.regions import Regions
-from bag_generators.threads import one_thread
+from bag_generators.base.threads import one_thread
 from elimipl.cards.calibration import temper
 from elimipl.model.attention import softmax_by_bag
 from elimipl.answers.predictor import Predictor

@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bag_generators.errors import InputError
-from bag_generators.storage import ForeignFileError, read_tensors, write_tensors
-from bag_generators.validation import Record, validated
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import ForeignFileError, read_tensors, write_tensors
+from bag_generators.base.validation import Record, validated
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
 from elimipl.training.reports import EpochReport

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bag_generators.errors import InputError
-from bag_generators.storage import check_writable
-from bag_generators.threads import one_thread
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import check_writable
+from bag_generators.base.threads import one_thread
 from elimipl.attention_registry import ATTENTIONS, POOLING, Attention, checked_attention
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset

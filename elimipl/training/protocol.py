@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bag_generators.errors import InputError
-from bag_generators.mapped_rows import MappedRows
-from bag_generators.pool import importable_name, in_processes, number_of_workers
+from bag_generators.base.errors import InputError
+from bag_generators.base.mapped_rows import MappedRows
+from bag_generators.base.pool import importable_name, in_processes, number_of_workers
 from elimipl.attention_registry import ATTENTIONS, Attention, register_attention
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset

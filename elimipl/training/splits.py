@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 if TYPE_CHECKING:
     from elimipl.datasets.dataset import BagDataset

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.asked_by_name import asked_by
 from elimipl.config import Config
 from elimipl.loss_registry import ASKED, Loss

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, distributed
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.asked_by_name import asked_by
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset

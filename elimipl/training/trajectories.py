@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators.assets import assets
-from bag_generators.errors import InputError
-from bag_generators.storage import ForeignFileError, read_tensors, write_tensors
-from bag_generators.validation import Record, plain, validated
+from bag_generators.base.assets import assets
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import ForeignFileError, read_tensors, write_tensors
+from bag_generators.base.validation import Record, plain, validated
 from elimipl.candidates.labels import LabelSpace
 
 TRAJECTORIES_FOLDER = assets("trajectories")

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bag_generators import InputError
-from bag_generators.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
+from bag_generators.base.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
 from bag_generators.scale import by_hand_only
 from bag_generators.uploads import read_upload
 from elimipl.candidates.labels import LabelSpace

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from bag_generators import InputError, TissueImage, generate
-from bag_generators.errors import printable
+from bag_generators.base.errors import printable
 from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import measure_for
 from bag_generators.uploads import read_upload

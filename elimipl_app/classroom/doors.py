@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bag_generators import InputError
-from bag_generators.formats import extensions
+from bag_generators.base.formats import extensions
 from bag_generators.tissue.samples import list_samples
 from elimipl.candidates.labels import COLON, TISSUE7, LabelSpace
 from elimipl_app.classroom import pictures, texts

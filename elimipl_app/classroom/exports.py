@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bag_generators import InputError
-from bag_generators.validation import plain
+from bag_generators.base.validation import plain
 from elimipl.csv_cells import defused
 from elimipl_app.classroom import texts
 from elimipl.classroom.learning import class_bags, make_task

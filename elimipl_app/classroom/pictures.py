@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from bag_generators import InputError, TissueImage
-from bag_generators.errors import printable
+from bag_generators.base.errors import printable
 from bag_generators.scale import TILE, first_field
 from bag_generators.tissue.phantom import Phantom, draw
 from bag_generators.tissue.samples import Sample

@@ -11,8 +11,8 @@ from importlib.metadata import version
 import numpy as np
 from PIL import ImageColor
 
-from bag_generators.bag_file import plain_json
-from bag_generators.validation import plain
+from bag_generators.base.bag_file import plain_json
+from bag_generators.base.validation import plain
 from elimipl.answers.answer import WITHOUT_CHECKS
 from elimipl.csv_cells import defused
 from elimipl.result_file import Field, Instances, Model, Numbers, Picture, Result

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from bag_generators import InputError, TissueImage
-from bag_generators.formats import extensions
+from bag_generators.base.formats import extensions
 from bag_generators.scale import MICRONS, ScaleDecision, decide_scale, field_size, is_large
 from bag_generators.tissue.samples import Sample, list_samples
 from bag_generators.uploads import read_upload

@@ -17,7 +17,7 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import GENERATORS, Bag, InputError, TissueImage, load
-from bag_generators.assets import assets
+from bag_generators.base.assets import assets
 from bag_generators.regions import BoxRegions
 from bag_generators.tissue.phantom import PHANTOM_KINDS, Phantom, draw, instance_shares
 from bag_generators.tissue.samples import list_samples

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import Field, TypeAdapter
 
-from bag_generators.assets import assets
-from bag_generators.validation import Record
+from bag_generators.base.assets import assets
+from bag_generators.base.validation import Record
 
 LESSON_FILE = assets("lessons", "dual_inexact_supervision.json")
 GLOSSARY_FILE = assets("lessons", "glossary.json")

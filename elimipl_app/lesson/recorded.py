@@ -5,8 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from bag_generators.assets import assets
-from bag_generators.validation import Record
+from bag_generators.base.assets import assets
+from bag_generators.base.validation import Record
 from elimipl.benchmark.records import FILE, RESULTS, Records
 
 RECORDED_FILE = assets("lessons", "recorded_runs.json")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bag_generators import GENERATORS, InputError
-from bag_generators.assets import INSTALLED, PROJECT
+from bag_generators.base.assets import INSTALLED, PROJECT
 from elimipl.cards.card import Card
 from elimipl.jobs import Job
 

@@ -11,7 +11,7 @@ from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bag_generators.formats import MOST_SERVER_BYTES, MOST_VISIT_BYTES
+from bag_generators.base.formats import MOST_SERVER_BYTES, MOST_VISIT_BYTES
 from elimipl_app.shell import texts
 from elimipl_app.server.internals import check_set_by_init, inner, refused
 

@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state.common import user_key_from_element_id
 
-from bag_generators.errors import printable
+from bag_generators.base.errors import printable
 from elimipl_app.shell import texts
 from elimipl_app.shell.markdown import escape
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bag_generators import InputError
-from bag_generators.assets import assets
+from bag_generators.base.assets import assets
 from elimipl_app.shell import address, texts
 from elimipl_app.server.log import REFUSED, log_event, raised_in
 from elimipl_app.shell.markdown import escape

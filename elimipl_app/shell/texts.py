@@ -1,6 +1,6 @@
 """The words that several pages share: the app's name, its pages, uploads, the choice of generator and model."""
 
-from bag_generators.formats import in_words
+from bag_generators.base.formats import in_words
 
 APP_TITLE = "ELIMIPL pathology explorer"
 NOT_A_DEVICE = "For teaching and research. Not a medical device: never use it for a diagnosis."

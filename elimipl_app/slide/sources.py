@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import InputError
-from bag_generators.formats import slide_extensions
+from bag_generators.base.formats import slide_extensions
 from bag_generators.slide import Slide, list_slides, open_slide, slide_path
 from bag_generators.slide.demo import write_demo_slide
 from elimipl import jobs

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from bag_generators.formats import MAX_BYTES
+from bag_generators.base.formats import MAX_BYTES
 from elimipl_app.shell.texts import EXPECTED_SCALE, duration
 
 INTRO = (

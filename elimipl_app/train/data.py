@@ -8,8 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from bag_generators import GENERATORS, InputError
-from bag_generators.errors import printable
-from bag_generators.formats import MOST_ZIP_CLASSES
+from bag_generators.base.errors import printable
+from bag_generators.base.formats import MOST_ZIP_CLASSES
 from elimipl.datasets.benchmark_sets import build_digits
 from elimipl.datasets.shipped import bag_sets, load_bag_set
 from elimipl.datasets.tiles import bags_from_zip

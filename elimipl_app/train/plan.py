@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bag_generators import InputError
-from bag_generators.formats import MOST_TRAINING_NUMBERS
+from bag_generators.base.formats import MOST_TRAINING_NUMBERS
 from elimipl.config import Config
 from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.dataset import BagDataset

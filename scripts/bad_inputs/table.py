@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageCms, PngImagePlugin
 
-from bag_generators.formats import MAX_BYTES
+from bag_generators.base.formats import MAX_BYTES
 from scripts.bad_inputs.encodings import (
     D65,
     DISPLAY_P3,

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from bag_generators import uploads
-from bag_generators.errors import InputError
-from bag_generators.pool import in_processes
+from bag_generators.base.errors import InputError
+from bag_generators.base.pool import in_processes
 
 seen: list[int] = []
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
-from bag_generators.errors import InputError
-from bag_generators.formats import MAX_BYTES
+from bag_generators.base.errors import InputError
+from bag_generators.base.formats import MAX_BYTES
 from bag_generators.image import TissueImage, load, tiles
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bag_generators import pool
-from bag_generators.errors import InputError
+from bag_generators.base import pool
+from bag_generators.base.errors import InputError
 from bag_generators.generator import Bag
 from bag_generators.image import load
 from bag_generators.parallel import generate_many
@@ -138,7 +138,7 @@ def test_the_callers_script_is_not_run_again_and_its_folder_is_not_searched(pict
 
 def test_a_worker_starts_without_the_heavy_libraries():
     program = (
-        "import sys, bag_generators.worker; print({'torch', 'streamlit', 'skimage', 'sklearn'} & set(sys.modules))"
+        "import sys, bag_generators.base.worker; print({'torch', 'streamlit', 'skimage', 'sklearn'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "set()"

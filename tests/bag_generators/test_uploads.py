@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bag_generators import InputError, load, uploads
-from bag_generators.pool import ProcessDiedError, Standby, Standbys
+from bag_generators.base.pool import ProcessDiedError, Standby, Standbys
 from bag_generators.uploads import read_upload, size_of_upload
 from scripts.bad_inputs.encodings import encoded, png_claiming, tiff_of_strips
 from tests.bag_generators import pool_tasks

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.config import PRESETS, Config
 from elimipl.methods.networks import variant
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from bag_generators.errors import InputError
-from bag_generators.storage import pack_tensors
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import pack_tensors
 from elimipl.cards.card import Card
 from elimipl.cards.files import sha256_of
 from elimipl.cards.finish import _arrays

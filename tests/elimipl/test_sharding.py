@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from torch.utils.data import DataLoader
 
-from bag_generators import shards
-from bag_generators.errors import InputError
+from bag_generators.base import shards
+from bag_generators.base.errors import InputError
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset, save_pieces
 from elimipl.candidates.labels import TISSUE7

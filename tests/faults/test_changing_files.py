@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from bag_generators import InputError, image, load
-from bag_generators.formats import MAX_BYTES
+from bag_generators.base.formats import MAX_BYTES
 from tests.support.programs import ended
 
 SHRINK = """
 import os, sys
 from pathlib import Path
 import numpy as np
-from bag_generators import storage
-from bag_generators.storage import ForeignFileError
+from bag_generators.base import storage
+from bag_generators.base.storage import ForeignFileError
 path = Path(sys.argv[1])
 storage.write_tensors(path, {"a": np.ones(3_000_000)}, "about", {}, "A test")
 parse = storage.parse_json

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from bag_generators.errors import InputError
-from bag_generators.storage import check_writable, write_whole
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import check_writable, write_whole
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
 from elimipl.training import loop
@@ -53,7 +53,7 @@ def test_the_old_file_survives_a_write_that_fails(tmp_path, monkeypatch, step, c
 
 def test_a_file_larger_than_the_system_allows_leaves_nothing(tmp_path):
     program = (
-        "import sys; from pathlib import Path; from bag_generators.storage import write_whole\n"
+        "import sys; from pathlib import Path; from bag_generators.base.storage import write_whole\n"
         "write_whole(Path(sys.argv[1]) / 'a', bytes(1_000_000), 'The model')"
     )
     limited = ended("-c", program, tmp_path, preexec_fn=no_file_above(100_000))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from fuzz import __main__ as runner
 from fuzz.mutations import ODD_VALUES, mutated, with_right_sums
 from fuzz.seeds import CORPUS, kept, pictures

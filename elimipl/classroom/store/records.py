@@ -4,8 +4,8 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Literal
 
-from bag_generators.errors import printable
-from bag_generators.validation import parse_json
+from bag_generators.base.errors import printable
+from bag_generators.base.validation import parse_json
 from elimipl.candidates.labels import LabelSpace
 
 Kind = Literal["drawn", "composed", "tissue"]

@@ -11,7 +11,7 @@ import shapely
 from shapely.geometry import mapping
 
 from bag_generators import InputError
-from bag_generators.validation import parse_json, validated
+from bag_generators.base.validation import parse_json, validated
 from elimipl.slides.regions.numbers import RegionNumbers
 from elimipl.slides.regions.region import MOST_CORNERS, MOST_REGIONS, Region, on_slide, refuse_if_tangled, shown_name
 

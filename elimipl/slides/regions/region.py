@@ -12,7 +12,7 @@ import numpy as np
 import shapely
 
 from bag_generators import InputError
-from bag_generators.errors import printable
+from bag_generators.base.errors import printable
 
 MOST_REGIONS = 200
 MOST_CORNERS = 20_000

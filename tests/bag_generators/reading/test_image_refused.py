@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image, PngImagePlugin
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.image import load
 from bag_generators.reading import decoding
 from scripts.bad_inputs.encodings import encoded, jpeg_of_scans, motion_photo, png_claiming, tissue

@@ -9,7 +9,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.image import load
 from tests.bag_generators.reading.tiff_writer import (
     BLACK_IS_ZERO,

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from bag_generators import InputError
-from bag_generators.pool import Standbys, limited
+from bag_generators.base.pool import Standbys, limited
 from bag_generators.slide import list_slides, open_slide, reader, slide_folder, slide_path
 
 WIDTH, HEIGHT, TILE_WIDTH = 256, 257, 322

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bag_generators import Bag
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.generators.deep import blocks_of as blocks_of_grid
 from elimipl.answers import bag_parts
 from elimipl.answers.bag_parts import BagParts, blocks_of

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.cards.card import FirstMap
 from elimipl.answers.explain import (
     contribution,

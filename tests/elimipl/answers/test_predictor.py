@@ -12,7 +12,7 @@ import torch
 from safetensors.numpy import load_file, save
 
 from bag_generators import generate
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.cards.calibration import temper
 from elimipl.cards.files import list_models
 from elimipl.cards.finish import finish, save_model

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bag_generators import TissueImage, generate
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.regions import BoxRegions
 from bag_generators.tissue import phantom
 from elimipl.answers import explain

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.records import Records
 from elimipl.config import Config

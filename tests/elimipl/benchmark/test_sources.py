@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.sources import DataFolders, Shelf, available
 from elimipl.candidates.labels import LESION5, TISSUE7

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.candidates.crowd import (
     Candidates,
     annotate,

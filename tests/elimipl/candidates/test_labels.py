@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from skimage.color import deltaE_ciede2000, rgb2lab
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
 
 

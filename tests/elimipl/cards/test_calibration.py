@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.cards.calibration import (
     EDGES,
     HIGHEST_TEMPERATURE,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.cards.card import SIGNS, Acceptance, Card, Kept, usual_id
 from elimipl.cards.files import SHIPPED
 from elimipl.cards.limits import Limits

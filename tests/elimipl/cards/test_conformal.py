@@ -7,7 +7,7 @@ import pytest
 from mapie.classification import SplitConformalClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.cards.conformal import (
     LEVELS,
     Conformal,

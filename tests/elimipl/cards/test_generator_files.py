@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from bag_generators import GENERATORS, InputError, TissueImage, assets, generate
-from bag_generators.assets import asset_sha256
+from bag_generators.base import assets
+from bag_generators import GENERATORS, InputError, TissueImage, generate
+from bag_generators.base.assets import asset_sha256
 from bag_generators.generators import encoder
 from bag_generators.tissue.phantom import draw
 from elimipl.cards.card import Card

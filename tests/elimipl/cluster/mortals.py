@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.generator import Generator
 from bag_generators.regions import BoxRegions
 from elimipl.slides.mapping import RowStore

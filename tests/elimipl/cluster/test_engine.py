@@ -8,7 +8,7 @@ import dask
 import psutil
 import pytest
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.cluster import engine
 from elimipl.cluster.engine import LostTaskError, connected, local_cluster, on_cluster
 from tests.elimipl.cluster import mortals

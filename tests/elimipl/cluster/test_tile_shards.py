@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bag_generators import shards
+from bag_generators.base import shards
 from elimipl.cluster.engine import LostTaskError, on_cluster
 from elimipl.datasets import tile_shards
 from elimipl.datasets.tile_shards import shards_from_tiles

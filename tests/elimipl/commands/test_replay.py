@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bag_generators import generate, load
-from bag_generators.validation import plain
+from bag_generators.base.validation import plain
 from elimipl.answers.predictor import Predictor
 from elimipl.result_file import Field, Instances, Model, Numbers, Picture, Result, differences
 from tests.elimipl.commands.command_line import is_one_sentence_or_two, run

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from bag_generators import __main__ as former
-from bag_generators import bag_file
+from bag_generators.base import bag_file
 from bag_generators.image import load
 from bag_generators.registry import GENERATORS, generate
 from elimipl import commands

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.datasets.compose import BACKGROUND, SET, WhatIf, composed_tissue
 from elimipl.datasets.shipped import load_bag_set
 

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from bag_generators import generate
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from bag_generators.image import load
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.sources import DataFolders, Shelf, available

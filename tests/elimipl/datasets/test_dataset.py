@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
-from bag_generators import bag_file
-from bag_generators.errors import InputError
+from bag_generators.base import bag_file
+from bag_generators.base.errors import InputError
 from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import TISSUE7, LabelSpace
 

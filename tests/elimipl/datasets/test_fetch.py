@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.datasets import download
 from elimipl.datasets.download import RemoteFile
 from elimipl.datasets.fetch import describe, fetch_tiles, fetch_whole, tiles_by_class, unpack

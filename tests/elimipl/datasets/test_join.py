@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl import COLON, BagDataset, LabelSpace, group_folds, join
 from elimipl.datasets.colon import CREDITS, SOURCES
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.datasets.matlab import load_bags, load_splits
 
 BAGS = [np.arange(6.0).reshape(2, 3), np.ones((1, 3)), np.full((4, 3), 7.0)]

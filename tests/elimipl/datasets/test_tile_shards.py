@@ -5,7 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from bag_generators import InputError, shards
+from bag_generators.base import shards
+from bag_generators import InputError
 from elimipl.datasets import tile_shards
 from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.tile_shards import shards_from_tiles

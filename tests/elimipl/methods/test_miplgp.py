@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.methods import METHODS, learner, miplgp
 from elimipl.methods.miplgp import (
     Posterior,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.methods import METHODS, learner
 from elimipl.methods.bag_features import BagScaler
 from elimipl.methods.pl_aggd import (

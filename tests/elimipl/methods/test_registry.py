@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.config import Config
 from elimipl.methods import METHODS, Method, learner, network_method, network_methods, register_method, training_config
 from elimipl.methods.networks import SINCE

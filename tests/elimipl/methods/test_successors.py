@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.config import PRESETS, Config
 from elimipl.loss_registry import OWN, register_loss
 from elimipl.methods import METHODS

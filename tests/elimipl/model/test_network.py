@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.config import Config
 from elimipl.model.embedding import embed_and_read, keep_bits
 from elimipl.model.network import Network, PictureExtractor, build_network, with_context

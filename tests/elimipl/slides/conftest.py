@@ -6,7 +6,7 @@ import pytest
 
 from bag_generators import TissueImage, generate
 from bag_generators.slide import Slide, open_slide
-from bag_generators.threads import one_thread
+from bag_generators.base.threads import one_thread
 from bag_generators.tissue.phantom import draw
 from elimipl.cards.calibration import calibrate
 from elimipl.cards.card import Accuracy

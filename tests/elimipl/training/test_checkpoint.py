@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.numpy import save
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.config import Config
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags

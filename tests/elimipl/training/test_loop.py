@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.config import Config
 from elimipl.methods.networks import variant
 from elimipl.model.device import resolve_device

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.asked_by_name import asked_by
 from elimipl.attention_registry import ATTENTIONS, POOLING, register_attention
 from elimipl.cards.finish import save_model

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bag_generators import pool
-from bag_generators.errors import InputError
+from bag_generators.base import pool
+from bag_generators.base.errors import InputError
 from elimipl.attention_registry import ATTENTIONS, register_attention
 from elimipl.config import Config
 from elimipl.loss_registry import LOSSES, register_loss

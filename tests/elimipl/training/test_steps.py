@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.cards.finish import finish
 from elimipl.config import PRESETS, Config
 from elimipl.candidates.crowd import Candidates

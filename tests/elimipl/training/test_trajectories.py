@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 from elimipl.config import Config
 from elimipl.methods.networks import SUMMARIES as METHODS
 from elimipl.methods.networks import method_config, uses

@@ -16,7 +16,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from bag_generators import TissueImage, generate
-from bag_generators.formats import MAX_BYTES, MAX_PIXELS, MOST_BATCH_BYTES, MOST_BATCH_FILES
+from bag_generators.base.formats import MAX_BYTES, MAX_PIXELS, MOST_BATCH_BYTES, MOST_BATCH_FILES
 from bag_generators.tissue.samples import list_samples
 from elimipl.answers.predictor import Predictor
 from elimipl_app.inputs import gallery

@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bag_generators import InputError, TissueImage
-from bag_generators.errors import LONGEST_SENTENCE
+from bag_generators.base.errors import LONGEST_SENTENCE
 from bag_generators.tissue.samples import list_samples
 from elimipl.cards.files import find_card
 from elimipl.datasets.shipped import load_bag_set

@@ -19,8 +19,8 @@ from filelock import FileLock
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from bag_generators.errors import InputError
-from bag_generators.validation import parse_json
+from bag_generators.base.errors import InputError
+from bag_generators.base.validation import parse_json
 
 # Read, not mapped: a mapped file that becomes shorter meanwhile ends the process.
 _BACKEND = "pread" if os.name == "posix" else "mmap"

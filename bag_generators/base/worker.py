@@ -16,7 +16,7 @@ from typing import Any
 
 import cv2
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 _ANSWERED, _CALLER_GONE = 113, 114  # exit codes that no library uses
 

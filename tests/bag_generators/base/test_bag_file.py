@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from bag_generators import bag_file
-from bag_generators.bag_file import BagFile
-from bag_generators.errors import InputError
+from bag_generators.base import bag_file
+from bag_generators.base.bag_file import BagFile
+from bag_generators.base.errors import InputError
 from elimipl.datasets.dataset import UNLABELLED, BagDataset
 from elimipl.candidates.labels import LabelSpace
 

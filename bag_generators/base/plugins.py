@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from threading import RLock
 from typing import Any, Generic, TypeVar
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 TENSOR = "instances"
 """The name of the table in each file."""

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from bag_generators.errors import InputError
+from bag_generators.base.errors import InputError
 
 Kind = TypeVar("Kind")
 

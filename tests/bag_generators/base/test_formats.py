@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from bag_generators import InputError, formats, load
-from bag_generators.formats import FORMATS, PictureFormat, format_of
+from bag_generators.base import formats
+from bag_generators import InputError, load
+from bag_generators.base.formats import FORMATS, PictureFormat, format_of
 from elimipl.commands import main
 from elimipl.datasets.tiles import find_tiles
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SECURITY = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("SECURITY.md", "docs/security.md"))
 NUMBERS_IN_WORDS = {4: "four", 5: "five", 6: "six", 7: "seven"}
 GIF = PictureFormat("GIF", (".gif",), "GifImagePlugin.GifImageFile", (((0, b"GIF8"),),))

@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-_BESIDE_THE_PACKAGES = Path(__file__).resolve().parents[1]
+_BESIDE_THE_PACKAGES = Path(__file__).resolve().parents[2]
 _IN_A_WHEEL = _BESIDE_THE_PACKAGES / "elimipl_pathology"
 
 INSTALLED = _IN_A_WHEEL.is_dir()

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bag_generators import pool
-from bag_generators.errors import InputError
-from bag_generators.pool import in_processes, number_of_workers
+from bag_generators.base import pool
+from bag_generators.base.errors import InputError
+from bag_generators.base.pool import in_processes, number_of_workers
 from tests.bag_generators import pool_tasks
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_results_come_in_order_with_their_tasks():

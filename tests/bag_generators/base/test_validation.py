@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from bag_generators.errors import InputError
-from bag_generators.validation import STRICT, Record, Whole, parse_json, plain, read_json, validated
+from bag_generators.base.errors import InputError
+from bag_generators.base.validation import STRICT, Record, Whole, parse_json, plain, read_json, validated
 
 
 @dataclass(frozen=True)

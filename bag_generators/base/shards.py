@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators.bag_file import BagFile, foreign, packed, tensors_as_texts, texts_as_tensors, unpacked
-from bag_generators.errors import InputError
-from bag_generators.mapped_rows import TENSOR, MappedRows
-from bag_generators.storage import (
+from bag_generators.base.bag_file import BagFile, foreign, packed, tensors_as_texts, texts_as_tensors, unpacked
+from bag_generators.base.errors import InputError
+from bag_generators.base.mapped_rows import TENSOR, MappedRows
+from bag_generators.base.storage import (
     ForeignFileError,
     check_writable,
     pack_tensors,

@@ -22,14 +22,14 @@ from queue import Empty, LifoQueue
 from threading import Event, Timer
 from typing import Any, TypeVar
 
-from bag_generators.errors import InputError
-from bag_generators.worker import Answer
+from bag_generators.base.errors import InputError
+from bag_generators.base.worker import Answer
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _WINDOW = 16  # results a worker, kept while an earlier task is not done: bounds the memory
-_WORKER_PROGRAM = "import sys; from bag_generators.worker import serve; serve(int(sys.argv[1]))"
+_WORKER_PROGRAM = "import sys; from bag_generators.base.worker import serve; serve(int(sys.argv[1]))"
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 # The C library else gives memory back and asks for it again with every tensor, which costs a tenth of the time.
 _KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(2**24), "MALLOC_TRIM_THRESHOLD_": str(2**26)}
@@ -49,7 +49,7 @@ def importable_name(function: Callable[..., Any]) -> str | None:
     """The module:attribute by which another process finds a function; None for lambdas, inner functions and scripts.
 
     >>> importable_name(in_processes)
-    'bag_generators.pool:in_processes'
+    'bag_generators.base.pool:in_processes'
     """
     module, qualname = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     if module is None or module == "__main__":
@@ -301,7 +301,7 @@ class _Team:
 
 
 class _Worker:
-    """A process that answers its tasks one after the other; see `bag_generators.worker`.
+    """A process that answers its tasks one after the other; see `bag_generators.base.worker`.
 
     It joins `team` with its first task, so that nothing starts when there is nothing to do.
     """
@@ -325,7 +325,7 @@ class _Worker:
     def start(self) -> None:
         """Start the process; it is not waited for."""
         self.connection, theirs = multiprocessing.Pipe()
-        root = str(Path(__file__).parents[1])
+        root = str(Path(__file__).parents[2])
         search_path = os.pathsep.join(dict.fromkeys([root, *filter(None, sys.path)]))  # what we can import, it can
         with theirs:
             self._process = subprocess.Popen(

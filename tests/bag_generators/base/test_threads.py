@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from bag_generators.threads import one_thread
+from bag_generators.base.threads import one_thread
 
 SECONDS = 30
 

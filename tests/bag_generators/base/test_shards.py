@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from bag_generators import bag_file, mapped_rows, shards
-from bag_generators.bag_file import BagFile
-from bag_generators.errors import InputError
-from bag_generators.mapped_rows import MappedRows, map_table
+from bag_generators.base import mapped_rows
+from bag_generators.base import bag_file
+from bag_generators.base import shards
+from bag_generators.base.bag_file import BagFile
+from bag_generators.base.errors import InputError
+from bag_generators.base.mapped_rows import MappedRows, map_table
 
 SIZES = [3, 1, 4, 2, 5, 1, 2]
 OFFSETS = np.concatenate([[0], np.cumsum(SIZES)])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from bag_generators.errors import InputError
-from bag_generators.storage import ForeignFileError, pack_tensors, read_tensors, write_tensors
+from bag_generators.base.errors import InputError
+from bag_generators.base.storage import ForeignFileError, pack_tensors, read_tensors, write_tensors
 
 TENSORS = {
     "a": np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bag_generators.errors import InputError
-from bag_generators.plugins import Registry
+from bag_generators.base.errors import InputError
+from bag_generators.base.plugins import Registry
 from tests.bag_generators import quadrants
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def number(thing):

@@ -11,7 +11,7 @@ class InputError(ValueError):
 
     >>> raise InputError("The file is empty.", "Choose another file.")
     Traceback (most recent call last):
-    bag_generators.errors.InputError: The file is empty. Choose another file.
+    bag_generators.base.errors.InputError: The file is empty. Choose another file.
     """
 
     def __init__(self, what: str, fix: str) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators.errors import InputError
-from bag_generators.mapped_rows import MappedRows
-from bag_generators.storage import ForeignFileError, check_writable, read_tensors, write_tensors
-from bag_generators.validation import Record, validated
+from bag_generators.base.errors import InputError
+from bag_generators.base.mapped_rows import MappedRows
+from bag_generators.base.storage import ForeignFileError, check_writable, read_tensors, write_tensors
+from bag_generators.base.validation import Record, validated
 
 VERSION = 2
 _METADATA_KEY = "elimipl.bags"
