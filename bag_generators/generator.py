@@ -17,8 +17,8 @@ import numpy as np
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.pool import importable_name
-from bag_generators.regions import Regions
 from bag_generators.base.worker import imported
+from bag_generators.regions import Regions
 
 
 @dataclass(frozen=True, eq=False)

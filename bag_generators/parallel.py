@@ -11,9 +11,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from bag_generators.base.errors import InputError
+from bag_generators.base.pool import in_processes, number_of_workers
 from bag_generators.generator import Bag, Generator
 from bag_generators.image import TissueImage, load
-from bag_generators.base.pool import in_processes, number_of_workers
 from bag_generators.registry import generate, recipe_of, register_again
 from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import Quality, measure_for

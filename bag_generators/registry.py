@@ -12,11 +12,11 @@ import numpy as np
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.formats import MAX_PIXELS
+from bag_generators.base.plugins import Registry
+from bag_generators.base.pool import importable_name
 from bag_generators.generator import Bag, Generator, Step
 from bag_generators.generators import deep, kmeansseg, row, sbn, sift
 from bag_generators.image import TissueImage
-from bag_generators.base.plugins import Registry
-from bag_generators.base.pool import importable_name
 from bag_generators.tissue import stain
 
 _SAME_SCALE = 0.03

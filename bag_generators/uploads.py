@@ -17,8 +17,8 @@ from bag_generators.base.formats import (
     MOST_READER_BYTES,
     MOST_SECONDS_IN_LINE,
 )
-from bag_generators.image import TissueImage
 from bag_generators.base.pool import OUT_OF_TIME, ProcessDiedError, Standbys, limited
+from bag_generators.image import TissueImage
 from bag_generators.reading.decoding import (
     EXPORT_AGAIN,
     NO_MEMORY,

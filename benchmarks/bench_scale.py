@@ -34,8 +34,8 @@ from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from benchmarks.bench_training import made_bags
 from benchmarks.measuring import DATA, MACHINE, ROOT, earlier, peak_memory, write
 from elimipl import BagDataset, Config, fit
-from elimipl.datasets.dataset import save_pieces
 from elimipl.candidates.labels import TISSUE7
+from elimipl.datasets.dataset import save_pieces
 from elimipl.training.splits import stratified_splits
 
 REAL = DATA / "tissue7" / "train"

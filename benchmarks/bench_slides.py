@@ -24,8 +24,8 @@ from bag_generators.base.pool import in_processes
 from bag_generators.slide import open_slide
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from benchmarks.measuring import MACHINE, ROOT, earlier, peak_memory, write
-from elimipl.cards.files import card_paths
 from elimipl.answers.predictor import Predictor
+from elimipl.cards.files import card_paths
 from elimipl.slides import map_slide
 from elimipl.slides.exports import write_map
 from scripts.phantom_slide import CELL

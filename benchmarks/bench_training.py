@@ -30,8 +30,8 @@ from bag_generators import InputError, TissueImage, generate, generate_many, loa
 from benchmarks.measuring import DATA, earlier, write
 from elimipl import BagDataset, Config, LabelSpace, fit
 from elimipl.candidates.crowd import simulate
-from elimipl.datasets.tiles import find_tiles
 from elimipl.candidates.labels import TISSUE7
+from elimipl.datasets.tiles import find_tiles
 from elimipl.training.protocol import evaluate, stratified_splits
 from elimipl.training.splits import Split
 

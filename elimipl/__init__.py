@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bag_generators.base.errors import InputError
     from elimipl.answers import explain
+    from elimipl.answers.predictor import Prediction, Predictor
     from elimipl.attention_registry import ATTENTIONS, register_attention
+    from elimipl.candidates.crowd import doubtful
+    from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
     from elimipl.cards.files import list_models
     from elimipl.cards.finish import save_model
     from elimipl.config import Config
-    from elimipl.candidates.crowd import doubtful
-    from elimipl.datasets.join import join
     from elimipl.datasets.dataset import BagDataset
+    from elimipl.datasets.join import join
     from elimipl.estimator import MIPLClassifier
-    from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
     from elimipl.loss_registry import LOSSES, register_loss
     from elimipl.methods import METHODS, Method, network_method, register_method
     from elimipl.model.batching import collate_bags
     from elimipl.model.inference import Predictions
-    from elimipl.answers.predictor import Prediction, Predictor
     from elimipl.settings import Settings
     from elimipl.training.loop import Fitted, fit
     from elimipl.training.protocol import evaluate

@@ -151,8 +151,8 @@ def check_plug_ins() -> Iterator[Check]:
 def check_models(folder: Path | None = None) -> Iterator[Check]:
     """Every model file is the one its card describes and can be used."""
     try:
-        from elimipl.cards import files
         from elimipl.answers.predictor import Predictor
+        from elimipl.cards import files
     except ImportError as error:
         yield Check(FAIL, f"The models can't be checked ({error}).", INSTALL)
         return

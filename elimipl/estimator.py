@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bag_generators.base.errors import InputError
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods import find_method, settings_for
 from elimipl.model.inference import Predictions
 

@@ -18,12 +18,12 @@ from bag_generators import TissueImage, generate, load
 from bag_generators.archive import BagArchive
 from bag_generators.base.errors import InputError
 from bag_generators.tissue.quality import measure
+from elimipl.candidates.crowd import Candidates
+from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.card import Card
 from elimipl.cards.finish import finish
 from elimipl.config import Config
-from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.dataset import BagDataset
-from elimipl.candidates.labels import LabelSpace
 from elimipl.training.loop import fit
 from scripts.bad_inputs.encodings import DISPLAY_P3, PROPHOTO, encoded, tiff, with_chunk
 

@@ -16,12 +16,12 @@ import numpy as np
 from bag_generators import GENERATORS, TissueImage, generate, load
 from bag_generators.base.errors import InputError
 from bag_generators.tissue.quality import measure
-from elimipl.datasets.matlab import load_bags
-from elimipl.datasets.tiles import bags_from_zip
-from elimipl.datasets.dataset import BagDataset
 from elimipl.answers.predictor import Predictor
 from elimipl.answers.scope import judge
-from fuzz import seeds
+from elimipl.datasets.dataset import BagDataset
+from elimipl.datasets.matlab import load_bags
+from elimipl.datasets.tiles import bags_from_zip
+from elimipl.slides.regions.geojson import read_regions, write_regions
 from elimipl_app.shell.address import (
     KEYS,
     LONGEST_SHOWN,
@@ -31,7 +31,7 @@ from elimipl_app.shell.address import (
     unknown_keys,
     unknown_notice,
 )
-from elimipl.slides.regions.geojson import read_regions, write_regions
+from fuzz import seeds
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,6 @@
 import streamlit as st
 
 from bag_generators import GENERATORS
-from elimipl_app.inputs.gallery import show_waiting
-from elimipl_app.inputs.picture import choose_picture
-from elimipl_app.shell.page import show_error, show_notes, start_page
 from elimipl_app.generators.page import (
     all_bags,
     choose_instance,
@@ -16,6 +13,9 @@ from elimipl_app.generators.page import (
     show_same_place,
     show_steps,
 )
+from elimipl_app.inputs.gallery import show_waiting
+from elimipl_app.inputs.picture import choose_picture
+from elimipl_app.shell.page import show_error, show_notes, start_page
 
 start_page("Bag generators")
 with st.sidebar:

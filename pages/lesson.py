@@ -3,13 +3,13 @@
 import streamlit as st
 
 from bag_generators import InputError
-from elimipl_app.shell.page import show_error, start_page
 from elimipl_app.lesson.case import choose_case
 from elimipl_app.lesson.frame import CLASS_STYLE, page_parts, show_step_list, show_task, show_text, show_way_on
 from elimipl_app.lesson.kept import read_collected
 from elimipl_app.lesson.plan import load_glossary, load_lesson
 from elimipl_app.lesson.progress import Progress, ask, asked_for_class, come_back, for_class, leave_off, offer_answers
 from elimipl_app.lesson.steps import STEPS
+from elimipl_app.shell.page import show_error, start_page
 
 come_back()
 start_page("Lesson: dual inexact supervision", compact=True, navigation=not asked_for_class())

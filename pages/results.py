@@ -3,7 +3,6 @@
 import streamlit as st
 
 from bag_generators import InputError
-from elimipl_app.shell.page import show_error, start_page
 from elimipl_app.results.page import (
     INTRO,
     NO_RESULTS,
@@ -15,6 +14,7 @@ from elimipl_app.results.page import (
     show_curves,
     show_table,
 )
+from elimipl_app.shell.page import show_error, start_page
 
 start_page("Results")
 st.markdown(INTRO)

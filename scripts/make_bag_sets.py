@@ -17,9 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from bag_generators import GENERATORS, TissueImage, generate, load
-from bag_generators.tissue.quality import measure
 from bag_generators.base.validation import plain
+from bag_generators.tissue.quality import measure
 from elimipl.candidates.crowd import Candidates
+from elimipl.candidates.labels import TISSUE7
+from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.shipped import (
     BAGS_FOLDER,
     QUALITIES_FILE,
@@ -30,8 +32,6 @@ from elimipl.datasets.shipped import (
     phantom_quality,
 )
 from elimipl.datasets.tiles import find_tiles
-from elimipl.datasets.dataset import BagDataset
-from elimipl.candidates.labels import TISSUE7
 
 # Label-preserving copies that keep rows rows: tissue has no up and no left.
 COPIES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -22,6 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
 from bag_generators.base.assets import assets
+from bag_generators.base.storage import pack_tensors, write_whole
 from bag_generators.generators.deep import grid_of
 from bag_generators.generators.encoder import (
     ENCODER,
@@ -37,9 +38,8 @@ from bag_generators.generators.encoder import (
     seen_side,
 )
 from bag_generators.generators.lite0 import Lite0
-from bag_generators.base.storage import pack_tensors, write_whole
-from elimipl.datasets.colon import CREDITS, SOURCES
 from elimipl.candidates.labels import COLON
+from elimipl.datasets.colon import CREDITS, SOURCES
 from scripts.colon.sources import DATA, Picture, taught
 from scripts.colon.sources import SOURCES as NAMES
 

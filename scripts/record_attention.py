@@ -21,16 +21,16 @@ import numpy as np
 import torch
 
 from bag_generators import GENERATORS, generate, load
+from elimipl.answers.trust import auroc
+from elimipl.candidates.crowd import uniform_false_positives
 from elimipl.config import Config
 from elimipl.datasets.benchmark_sets import Recipe
 from elimipl.datasets.compose import Composition, compose
-from elimipl.candidates.crowd import uniform_false_positives
-from elimipl.datasets.shipped import load_bag_set
 from elimipl.datasets.dataset import BagDataset
+from elimipl.datasets.shipped import load_bag_set
 from elimipl.model.inference import Predictions
 from elimipl.training.loop import Fitted, fit
 from elimipl.training.stages import stages
-from elimipl.answers.trust import auroc
 from scripts.record_lesson import DEMIPL, DIGIT_RECIPE, LESSONS, TRAIN_SHARE, digit_bags, rounded, write
 
 SHOWN_EPOCHS = (1, 2, 3, 5, 8, 12, 18, 25, 35, 45, 60)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elimipl.candidates.crowd import Candidates
 from elimipl.config import Config
 from elimipl.datasets.benchmark_sets import build_digits
-from elimipl.candidates.crowd import Candidates
-from elimipl.datasets.shipped import load_bag_set
 from elimipl.datasets.dataset import BagDataset
+from elimipl.datasets.shipped import load_bag_set
 from elimipl.methods.networks import SUMMARIES, method_config, paper_config
 from elimipl.training.stages import stages
 from elimipl.training.trajectories import ACCURACIES, LOSSES, TRAJECTORIES_FOLDER, About, Trajectories

@@ -10,11 +10,11 @@ import argparse
 
 from bag_generators import GENERATORS
 from bag_generators.base.assets import assets
-from elimipl.cards.finish import finish
+from elimipl.answers.trust import measure_trust
 from elimipl.candidates.crowd import Candidates
+from elimipl.cards.finish import finish
 from elimipl.datasets.shipped import build_phantoms
 from elimipl.training.loop import fit
-from elimipl.answers.trust import measure_trust
 from scripts.colon.recipes import METHODS, SMALL, config
 
 LEARNED, MEASURED = 150, 60

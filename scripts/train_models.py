@@ -26,14 +26,14 @@ from bag_generators import load
 from bag_generators.base.assets import assets
 from bag_generators.tissue.quality import measure_for
 from elimipl.answers.acceptance import KnownBags
+from elimipl.answers.predictor import Predictor
+from elimipl.candidates.crowd import Candidates
+from elimipl.candidates.labels import COLON
 from elimipl.cards.calibration import expected_calibration_error, temper
 from elimipl.cards.card import Accuracy, CandidateScheme, FirstMap
 from elimipl.cards.finish import HeldOut, finish, measure
 from elimipl.cards.limits import derive_limits
-from elimipl.candidates.crowd import Candidates
-from elimipl.candidates.labels import COLON
 from elimipl.model.network import build_network
-from elimipl.answers.predictor import Predictor
 from elimipl.training.loop import Fitted
 from scripts.colon.bags import COLON_TASK, TISSUE7_TASK, Task
 from scripts.colon.learn import (

@@ -17,10 +17,10 @@ import numpy as np
 
 from bag_generators.base.assets import assets
 from bag_generators.base.errors import InputError
-from bag_generators.regions import edges
 from bag_generators.base.storage import ForeignFileError, read_tensors
 from bag_generators.base.threads import one_thread
 from bag_generators.base.validation import Record, Sha256, read_json, validated
+from bag_generators.regions import edges
 
 CELL = 14
 """Side of a cell in pixels at 0.5 µm per pixel: what one place of the near view's middle maps shows."""

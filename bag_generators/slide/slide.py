@@ -15,8 +15,8 @@ import numpy as np
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.formats import MOST_OVERVIEW_SECONDS, MOST_SECONDS_IN_LINE, MOST_SLIDE_READERS
-from bag_generators.image import TissueImage
 from bag_generators.base.pool import OUT_OF_TIME, ProcessDiedError, Standbys
+from bag_generators.image import TissueImage
 from bag_generators.scale import Origin, ScaleDecision, by_hand_only, check_scale, decide_scale
 from bag_generators.slide import reader
 from bag_generators.slide.folder import dicom_in

@@ -12,8 +12,8 @@ import numpy as np
 from PIL import Image
 
 from bag_generators.base.assets import assets
-from bag_generators.image import TissueImage, load
 from bag_generators.base.validation import Record, Sha256, read_json, validated
+from bag_generators.image import TissueImage, load
 
 SAMPLES_FOLDER = assets("samples")
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from elimipl.cards.conformal import USUAL_LEVEL
 from elimipl.answers.scope import Check, Verdict, judge
+from elimipl.cards.conformal import USUAL_LEVEL
 
 if TYPE_CHECKING:
     from bag_generators.scale import ScaleDecision
-    from elimipl.candidates.labels import LabelSpace
     from elimipl.answers.predictor import Instances, Prediction, Predictor
+    from elimipl.candidates.labels import LabelSpace
 
 LIKELY = 0.5
 """Below this chance of being right there is no answer."""

@@ -13,9 +13,9 @@ import torch
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.threads import one_thread
+from elimipl.answers.predictor import Instances, Predictor
 from elimipl.cards.calibration import temper
 from elimipl.model.attention import attention_pool
-from elimipl.answers.predictor import Instances, Predictor
 
 _ROWS_AT_ONCE = 200_000
 _MARKS_AT_ONCE = 4_000_000

@@ -15,13 +15,13 @@ from bag_generators.base.bag_file import plain_json
 from bag_generators.base.errors import InputError
 from bag_generators.base.threads import one_thread
 from elimipl.answers.acceptance import KnownBags, read_bag, signs
+from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.calibration import temper
 from elimipl.cards.card import Card
 from elimipl.cards.conformal import USUAL_LEVEL, Conformal
 from elimipl.cards.files import check_generator_files, find_card, read_weights, weights_path
 from elimipl.config import Config
 from elimipl.datasets.dataset import UNLABELLED, BagDataset, InstanceTable
-from elimipl.candidates.labels import LabelSpace
 from elimipl.model.inference import infer
 from elimipl.model.network import Network
 from elimipl.model.scaling import Scaler

@@ -16,11 +16,11 @@ import numpy as np
 
 from bag_generators.base.errors import InputError
 from elimipl.answers.bag_parts import BagParts
+from elimipl.answers.explain import contribution, integrated_gradients, mean_ranks, rank_agreement, single
+from elimipl.answers.predictor import FeatureBag, Predictor
 from elimipl.cards.card import MethodTrust, Trust
 from elimipl.datasets.dataset import BagDataset
-from elimipl.answers.explain import contribution, integrated_gradients, mean_ranks, rank_agreement, single
 from elimipl.model.network import build_network
-from elimipl.answers.predictor import FeatureBag, Predictor
 
 if TYPE_CHECKING:
     from bag_generators import Bag

@@ -29,13 +29,13 @@ import numpy as np
 from bag_generators.base.assets import WORK
 from bag_generators.base.errors import InputError
 from elimipl.benchmark.cells import CROWD, DATA, SPLITS, Cell
+from elimipl.candidates.crowd import simulate
+from elimipl.candidates.labels import LESION5, TISSUE7, LabelSpace
 from elimipl.datasets import benchmark_sets
 from elimipl.datasets.crc_mipl import build_crc_mipl
-from elimipl.candidates.crowd import simulate
+from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.matlab import load_bags, load_splits
 from elimipl.datasets.tiles import bags_from_tiles, find_tiles
-from elimipl.datasets.dataset import BagDataset
-from elimipl.candidates.labels import LESION5, TISSUE7, LabelSpace
 from elimipl.training.splits import Split, stratified_splits
 
 Progress = Callable[[int, int], None]

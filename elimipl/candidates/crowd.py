@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bag_generators.base.errors import InputError
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
+from elimipl.datasets.dataset import BagDataset
 
 ANNOTATORS = 3
 CRC_MIPL_SIZE = 2.08  # average |S| of the paper's CRC-MIPL (Table 1)

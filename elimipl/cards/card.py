@@ -20,11 +20,11 @@ from pydantic import Field
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.validation import STRICT, Count, Positive, Sha256, Share, Whole, plain, read_json, validated
+from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.calibration import Calibration, Reliability
 from elimipl.cards.conformal import Conformal
 from elimipl.cards.limits import Limits
 from elimipl.datasets.pictures import PHANTOMS, Pictures, pictures_of
-from elimipl.candidates.labels import LabelSpace
 
 SIGNS = ("certainty", "margin", "agreement", "near", "nearest_alike", "others_away", "style")
 """What the chance depends on; see `elimipl.answers.acceptance.signs`."""

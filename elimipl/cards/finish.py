@@ -17,6 +17,8 @@ import numpy as np
 from bag_generators.base.errors import InputError
 from bag_generators.base.storage import pack_tensors
 from elimipl.answers.acceptance import KnownBags
+from elimipl.answers.predictor import Predictor
+from elimipl.candidates.crowd import Candidates
 from elimipl.cards.calibration import Calibration, Reliability, calibrate, count_reliability, temper
 from elimipl.cards.card import Acceptance, Accuracy, CandidateScheme, Card, TrainingData, Trust, check_id, usual_id
 from elimipl.cards.conformal import (
@@ -28,11 +30,9 @@ from elimipl.cards.conformal import (
 )
 from elimipl.cards.files import model_files, sha256_of, write_model
 from elimipl.cards.limits import Limits, derive_limits
-from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.pictures import NO_PICTURES, PHANTOMS, pictures_of
 from elimipl.datasets.shipped import generator_files, picture_qualities
-from elimipl.datasets.dataset import BagDataset
-from elimipl.answers.predictor import Predictor
 from elimipl.training.loop import Fitted
 
 LEFT_OUT = "each tenth of them left out in turn"

@@ -12,11 +12,11 @@ from typing import Any
 from tqdm import tqdm
 
 from bag_generators.base.errors import InputError, printable
+from elimipl.candidates.crowd import Candidates
 from elimipl.cards.files import DEFAULT
 from elimipl.config import PRESETS, Config
-from elimipl.candidates.crowd import Candidates
-from elimipl.datasets.matlab import load_bags
 from elimipl.datasets.dataset import UNLABELLED, BagDataset
+from elimipl.datasets.matlab import load_bags
 
 _MOST_NAMED = 10
 

@@ -21,20 +21,19 @@ from typing import Any
 
 import numpy as np
 
-from bag_generators.base import bag_file
-from bag_generators.base import shards
 from bag_generators import GENERATORS, Bag
 from bag_generators.archive import BagArchive
+from bag_generators.base import bag_file, shards
 from bag_generators.base.errors import InputError, printable
 from bag_generators.base.formats import extensions
 from bag_generators.generators.encoder import DEVICE
 from bag_generators.parallel import AnyPath, Outcome, generate_with_notes
-from elimipl.commands import arguments
 from elimipl.candidates.crowd import Candidates
+from elimipl.candidates.labels import COLON, LESION5, TISSUE7
+from elimipl.commands import arguments
+from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.tile_shards import shards_from_tiles
 from elimipl.datasets.tiles import bags_from_tiles, list_tiles
-from elimipl.datasets.dataset import BagDataset
-from elimipl.candidates.labels import COLON, LESION5, TISSUE7
 
 _SPACES = {space.id: space for space in (TISSUE7, LESION5, COLON)}
 

@@ -14,21 +14,21 @@ import numpy as np
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.validation import plain
+from elimipl.answers.predictor import Predictor
+from elimipl.answers.trust import measure_trust
 from elimipl.cards.card import MethodTrust, Trust
 from elimipl.cards.finish import finish
 from elimipl.commands import arguments
 from elimipl.config import Config
-from elimipl.datasets.matlab import load_splits
 from elimipl.datasets.dataset import BagDataset
+from elimipl.datasets.matlab import load_splits
 from elimipl.methods import METHODS, Method, find_method, settings_for
 from elimipl.model.device import resolve_device
-from elimipl.answers.predictor import Predictor
 from elimipl.settings import Settings
 from elimipl.training.loop import fit
 from elimipl.training.protocol import ProtocolResult, SplitResult, evaluate, stratified_splits
 from elimipl.training.splits import Split
 from elimipl.training.team import refuse_torchrun
-from elimipl.answers.trust import measure_trust
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

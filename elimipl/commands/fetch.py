@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from elimipl.candidates.labels import TISSUE7
 from elimipl.commands import arguments
 from elimipl.datasets.fetch import DATASETS, LICENCE, ZENODO, fetch_tiles, fetch_whole, unpack
-from elimipl.candidates.labels import TISSUE7
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from bag_generators.base.errors import InputError, printable
 from bag_generators.base.pool import number_of_workers
+from bag_generators.base.storage import check_writable, write_whole
 from bag_generators.slide import at_decided_scale, open_slide
 from bag_generators.slide.folder import dicom_in
-from bag_generators.base.storage import check_writable, write_whole
-from elimipl.commands import STOPPED, arguments
 from elimipl.answers.predictor import Predictor
+from elimipl.commands import STOPPED, arguments
 from elimipl.slides import map_slide
 from elimipl.slides.exports import SUMMARY, write_map
 from elimipl.slides.folder_maps import LIST, FolderJob, map_folder, slides_of, summary_of

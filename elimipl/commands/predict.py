@@ -13,17 +13,17 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bag_generators.base import shards
 from bag_generators import Bag
+from bag_generators.base import shards
 from bag_generators.base.errors import InputError, printable
 from bag_generators.base.formats import in_words
 from bag_generators.parallel import Wanted, generate_with_notes
 from bag_generators.scale import ScaleDecision, check_scale
 from elimipl.answers.answer import answer
-from elimipl.commands import arguments
-from elimipl.datasets.matlab import load_bags
-from elimipl.datasets.dataset import BagDataset
 from elimipl.answers.predictor import FeatureBag, Instances, Prediction, Predictor
+from elimipl.commands import arguments
+from elimipl.datasets.dataset import BagDataset
+from elimipl.datasets.matlab import load_bags
 
 _BAG_FILES = (".safetensors", shards.SUFFIX, ".mat")
 

@@ -40,8 +40,8 @@ import numpy as np
 
 from bag_generators.base.errors import InputError
 from elimipl.candidates.crowd import uniform_false_positives
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ import numpy as np
 
 from bag_generators.base.errors import InputError
 from elimipl.candidates.crowd import Candidates
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
 from elimipl.training.splits import stratified_splits
 
 SET, BACKGROUND = "tissue7-deep", "STR"

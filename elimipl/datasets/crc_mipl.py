@@ -20,9 +20,9 @@ import numpy as np
 from PIL import Image
 
 from bag_generators import Bag, InputError, TissueImage, generate, generate_many
-from elimipl.datasets.tiles import find_tiles
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import TISSUE7, LabelSpace
+from elimipl.datasets.dataset import BagDataset
+from elimipl.datasets.tiles import find_tiles
 
 PER_CLASS = 1000
 _SIDE = 224  # of the full tiles

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bag_generators.base import bag_file
-from bag_generators.base import shards
+from bag_generators.base import bag_file, shards
 from bag_generators.base.errors import InputError
 from bag_generators.base.mapped_rows import MappedRows
 from elimipl.candidates.labels import LabelSpace, as_label_space

@@ -22,8 +22,8 @@ from urllib3.exceptions import HTTPError
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.storage import write_whole
-from elimipl.datasets.download import Progress, RemoteFile, ask, download
 from elimipl.candidates.labels import TISSUE7
+from elimipl.datasets.download import Progress, RemoteFile, ask, download
 
 ZENODO = "https://zenodo.org"
 RECORD = 1214456

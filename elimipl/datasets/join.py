@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from bag_generators.base.errors import InputError
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
 
 Meaning = Mapping[str, str | Collection[str]]
 """What each label of a source may mean: one common class, or several."""

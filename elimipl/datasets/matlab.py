@@ -18,8 +18,8 @@ from scipy.io import loadmat
 from bag_generators.base.errors import InputError
 from bag_generators.base.formats import LEAST_MAT_BYTES, MOST_MAT_BYTES, MOST_MAT_GROWTH
 from bag_generators.base.pool import ProcessDiedError, Standby, limited
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
 
 Split = tuple[np.ndarray, np.ndarray]
 """Bag numbers to train on and to test on, counted from 0."""

@@ -16,13 +16,13 @@ import numpy as np
 
 from bag_generators import GENERATORS, InputError, TissueImage, generate
 from bag_generators.base.assets import asset_sha256, assets
+from bag_generators.base.validation import Record, Sha256, read_json, validated
 from bag_generators.tissue.phantom import PHANTOM_KINDS, Phantom, draw, instance_truth
 from bag_generators.tissue.quality import ASSUMED_MICRONS_PER_PIXEL, kept_scale, measure_for
-from bag_generators.base.validation import Record, Sha256, read_json, validated
 from elimipl.candidates.crowd import uniform_false_positives
-from elimipl.datasets.pictures import FIELD, PHANTOM_SOURCE, PHANTOMS, pictures_of
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import TISSUE7
+from elimipl.datasets.dataset import BagDataset
+from elimipl.datasets.pictures import FIELD, PHANTOM_SOURCE, PHANTOMS, pictures_of
 
 SEEDS_APART = 1_000_000  # phantoms of two data sets never share a background below this many bags
 

@@ -18,21 +18,21 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bag_generators.base import shards
 from bag_generators import Bag, InputError, TissueImage, generate, generate_many
+from bag_generators.base import shards
 from bag_generators.base.assets import program_version
 from bag_generators.base.bag_file import plain_json
-from bag_generators.generator import Generator
 from bag_generators.base.mapped_rows import TENSOR, MappedRows
-from bag_generators.parallel import BAGS_ONLY, Progress, crashed, outcome_of
 from bag_generators.base.pool import ProcessDiedError, Standby
-from bag_generators.registry import recipe_of, register_again
 from bag_generators.base.storage import only_writer
-from elimipl.cluster.engine import LostTaskError, connected, on_cluster
+from bag_generators.generator import Generator
+from bag_generators.parallel import BAGS_ONLY, Progress, crashed, outcome_of
+from bag_generators.registry import recipe_of, register_again
 from elimipl.candidates.crowd import Candidates
-from elimipl.datasets.tiles import list_tiles
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.cluster.engine import LostTaskError, connected, on_cluster
+from elimipl.datasets.dataset import BagDataset
+from elimipl.datasets.tiles import list_tiles
 
 PICTURES_A_PART = 128
 """What a worker that dies can lose, and what one waits for."""

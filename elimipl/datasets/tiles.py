@@ -32,8 +32,8 @@ from bag_generators.base.formats import (
 )
 from bag_generators.tissue.quality import measure_for
 from bag_generators.uploads import read_upload, size_of_upload
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
+from elimipl.datasets.dataset import BagDataset
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from jinja2 import Environment, StrictUndefined
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 from scipy import ndimage
 
+from bag_generators.base.storage import write_whole
 from bag_generators.regions import trace
 from bag_generators.slide import Slide
-from bag_generators.base.storage import write_whole
 from elimipl.class_marks import class_marks
 from elimipl.csv_cells import defused
 from elimipl.slides.slide_map import SlideMap

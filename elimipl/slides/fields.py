@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from bag_generators.base.threads import one_thread
 from bag_generators.generator import Generator
 from bag_generators.regions import Regions
-from bag_generators.base.threads import one_thread
+from elimipl.answers.predictor import Predictor
 from elimipl.cards.calibration import temper
 from elimipl.model.attention import softmax_by_bag
-from elimipl.answers.predictor import Predictor
 
 CELLS = 4
 """Attention is kept for so many parts along a side of a tile."""

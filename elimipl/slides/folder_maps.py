@@ -18,15 +18,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from bag_generators.base.errors import InputError
+from bag_generators.base.storage import only_writer, write_whole
+from bag_generators.base.validation import Record, Sha256, Whole, plain, read_json, validated
 from bag_generators.generator import Generator
 from bag_generators.registry import recipe_of, register_again
 from bag_generators.slide import Slide, at_decided_scale, open_slide
 from bag_generators.slide.folder import files_of, list_slides
 from bag_generators.slide.slide import unreadable
-from bag_generators.base.storage import only_writer, write_whole
-from bag_generators.base.validation import Record, Sha256, Whole, plain, read_json, validated
-from elimipl.cluster.engine import LostTaskError, connected, on_cluster
 from elimipl.answers.predictor import Predictor
+from elimipl.cluster.engine import LostTaskError, connected, on_cluster
 from elimipl.slides.exports import NOTICE, SUMMARY, write_map
 from elimipl.slides.mapping import STORE, RowStore, map_slide, sha256_of
 from elimipl.slides.slide_map import SlideMap

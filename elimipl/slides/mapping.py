@@ -16,16 +16,16 @@ import numpy as np
 
 from bag_generators import GENERATORS, InputError, TissueImage, generate
 from bag_generators.base.assets import program_version
-from bag_generators.generator import Generator
 from bag_generators.base.pool import in_processes, number_of_workers
+from bag_generators.base.storage import ForeignFileError, read_tensors, write_tensors, write_whole
+from bag_generators.base.threads import one_thread
+from bag_generators.base.validation import read_json
+from bag_generators.generator import Generator
 from bag_generators.registry import recipe_of, register_again
 from bag_generators.slide import Slide, open_slide
 from bag_generators.slide.folder import files_of
 from bag_generators.slide.slide import unreadable
 from bag_generators.slide.tissue import BLUR, TissueGrid, is_blurred
-from bag_generators.base.storage import ForeignFileError, read_tensors, write_tensors, write_whole
-from bag_generators.base.threads import one_thread
-from bag_generators.base.validation import read_json
 from elimipl.answers.predictor import Predictor
 from elimipl.slides.fields import FieldLayout, FieldRow, TileReading, read_fields, read_tile
 from elimipl.slides.slide_map import About, SlideMap, assembled

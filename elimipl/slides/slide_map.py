@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from bag_generators.base.errors import InputError
+from bag_generators.base.storage import ForeignFileError, read_tensors, write_tensors
+from bag_generators.base.validation import Record, Sha256, Whole, plain, validated
 from bag_generators.scale import Origin
 from bag_generators.slide import Slide
 from bag_generators.slide.tissue import LEFT_OUT, TISSUE, TissueGrid
-from bag_generators.base.storage import ForeignFileError, read_tensors, write_tensors
-from bag_generators.base.validation import Record, Sha256, Whole, plain, validated
-from elimipl.candidates.labels import LabelSpace
 from elimipl.answers.predictor import Predictor
+from elimipl.candidates.labels import LabelSpace
 from elimipl.slides.fields import CELLS, FieldLayout, FieldRow
 
 FILE = "map.safetensors"

@@ -11,14 +11,14 @@ from bag_generators import InputError
 from bag_generators.base.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
 from bag_generators.scale import by_hand_only
 from bag_generators.uploads import read_upload
-from elimipl.candidates.labels import LabelSpace
 from elimipl.answers.predictor import Predictor
+from elimipl.candidates.labels import LabelSpace
 from elimipl_app.batch.rows import BatchRow, batch_csv, batch_json, batch_table, classify_files, compared
+from elimipl_app.server.log import model_name
 from elimipl_app.shell import choices
 from elimipl_app.shell import texts as shared
 from elimipl_app.shell.download import download_button
 from elimipl_app.shell.handover import open_in_explore
-from elimipl_app.server.log import model_name
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.page import show_error
 from elimipl_app.shell.texts import EXPECTED_SCALE

@@ -16,11 +16,11 @@ from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import measure_for
 from bag_generators.uploads import read_upload
 from elimipl.answers.answer import ACCEPTANCE, Answer, answer
-from elimipl.csv_cells import defused
-from elimipl.datasets.pictures import PHANTOMS
-from elimipl.candidates.labels import LabelSpace
 from elimipl.answers.predictor import Prediction, Predictor
 from elimipl.answers.scope import DRAWINGS_ONLY
+from elimipl.candidates.labels import LabelSpace
+from elimipl.csv_cells import defused
+from elimipl.datasets.pictures import PHANTOMS
 from elimipl_app.charts.tissue import display_copy
 from elimipl_app.server.log import model_name, picture_name, timed
 from elimipl_app.shell.texts import NOT_CHECKED

@@ -11,13 +11,13 @@ from typing import Any
 
 from bag_generators import InputError
 from bag_generators.base.validation import plain
-from elimipl.csv_cells import defused
-from elimipl_app.classroom import texts
 from elimipl.classroom.learning import class_bags, make_task
 from elimipl.classroom.outcome import read_outcome
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import Ballot, ClassSession
 from elimipl.classroom.tally import Tally
+from elimipl.csv_cells import defused
+from elimipl_app.classroom import texts
 
 COLUMNS = ("student", "picture", "name", "truth", "most_likely", "possible")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from elimipl_app.classroom import texts
 from elimipl.classroom.outcome import METHODS, Outcome
 from elimipl_app.charts.drawing import plain
+from elimipl_app.classroom import texts
 from elimipl_app.shell.palette import Palette
 
 LONGEST_LINE = 18  # characters beside a bar

@@ -5,15 +5,15 @@ from collections.abc import Collection
 import streamlit as st
 
 from bag_generators import InputError
+from elimipl.classroom.outcome import read_outcome
+from elimipl.classroom.store.records import Ballot, ClassSession
 from elimipl_app.classroom import texts
 from elimipl_app.classroom.kept import class_store, network_address
-from elimipl.classroom.outcome import read_outcome
 from elimipl_app.classroom.results import show_votes
-from elimipl.classroom.store.records import Ballot, ClassSession
 from elimipl_app.classroom.training import show_outcome
+from elimipl_app.server.visitor import visitor
 from elimipl_app.shell.markdown import escape, option_text
 from elimipl_app.shell.page import show_error
-from elimipl_app.server.visitor import visitor
 
 WATCH_SECONDS = 4.0
 # Nothing but the picture and the labels, however small the screen.

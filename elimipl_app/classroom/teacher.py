@@ -9,19 +9,19 @@ import segno
 import streamlit as st
 
 from bag_generators import InputError
+from elimipl.classroom.store.classes import as_shown
+from elimipl.classroom.store.records import ClassSession
+from elimipl.classroom.tally import tally
 from elimipl_app.classroom import texts
 from elimipl_app.classroom.doors import RETURN_KEY
 from elimipl_app.classroom.figures import answer_bars
 from elimipl_app.classroom.kept import class_store
 from elimipl_app.classroom.results import show_confusions, show_files, show_sets, show_votes
-from elimipl.classroom.store.classes import as_shown
-from elimipl.classroom.store.records import ClassSession
-from elimipl.classroom.tally import tally
 from elimipl_app.classroom.training import show_training
+from elimipl_app.server.visitor import visitor
 from elimipl_app.shell import charts
 from elimipl_app.shell.page import show_error
 from elimipl_app.shell.palette import current_palette
-from elimipl_app.server.visitor import visitor
 
 LIVE_SECONDS = 2.0
 _LOCAL = {"localhost", "127.0.0.1", "::1"}

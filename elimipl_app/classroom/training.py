@@ -3,21 +3,21 @@
 import streamlit as st
 
 from bag_generators import InputError
-from elimipl_app.classroom import texts
-from elimipl_app.classroom.figures import cost_bars
-from elimipl_app.classroom.kept import class_store
 from elimipl.classroom.learning import DEFAULT_GENERATOR
 from elimipl.classroom.outcome import Outcome, read_outcome
 from elimipl.classroom.store.records import ClassSession
 from elimipl.classroom.tally import Tally
+from elimipl_app.classroom import texts
+from elimipl_app.classroom.figures import cost_bars
+from elimipl_app.classroom.kept import class_store
 from elimipl_app.classroom.worker import ClassTraining, begin, latest
 from elimipl_app.inputs import picker
+from elimipl_app.server.visitor import visitor
 from elimipl_app.shell import charts
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.page import show_error
 from elimipl_app.shell.palette import current_palette
 from elimipl_app.shell.texts import in_line
-from elimipl_app.server.visitor import visitor
 
 POLL_SECONDS = 1.0
 MOST_TRIES = 3  # a training that ends the server, for want of memory, say, must not do so for ever

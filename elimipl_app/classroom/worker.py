@@ -7,12 +7,12 @@ from functools import partial
 
 from bag_generators import InputError
 from elimipl import jobs
-from elimipl.jobs import FAILED, Job
 from elimipl.classroom.learning import Task, learn, make_task
 from elimipl.classroom.outcome import Outcome
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import ClassSession
 from elimipl.classroom.tally import Tally
+from elimipl.jobs import FAILED, Job
 from elimipl_app.server.log import log_job
 
 _STEPS = 1000  # what the share that is done is told in

@@ -7,16 +7,16 @@ import streamlit as st
 
 from bag_generators import TissueImage
 from bag_generators.tissue.phantom import Phantom
-from elimipl.config import Config
 from elimipl.candidates.crowd import Candidates
+from elimipl.config import Config
 from elimipl.datasets.shipped import redraw
 from elimipl.training.figure_two import FigureTwo, figure_two, four_probabilities, median_bag
 from elimipl.training.trajectories import ACCURACIES, Trajectories, read_trajectories, recordings
-from elimipl_app.compare import texts
-from elimipl_app.compare.figures import final_bars, four_curves, method_bars, small_multiples
 from elimipl_app.charts.bars import instance_bars
 from elimipl_app.charts.curves import accuracy_curves
 from elimipl_app.charts.tissue import attention_map
+from elimipl_app.compare import texts
+from elimipl_app.compare.figures import final_bars, four_curves, method_bars, small_multiples
 from elimipl_app.inputs import picker
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.cached import bag_of

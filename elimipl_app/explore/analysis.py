@@ -17,13 +17,13 @@ from bag_generators.tissue.quality import measure_for
 from bag_generators.tissue.samples import Sample
 from elimipl.answers.answer import Answer
 from elimipl.answers.bag_parts import blocks_of
-from elimipl.candidates.labels import LabelSpace
 from elimipl.answers.predictor import FeatureBag, Instances, Prediction, Predictor
 from elimipl.answers.scope import Verdict, judge
+from elimipl.candidates.labels import LabelSpace
 from elimipl_app.charts.map_layer import COLOUR_PAIRS
 from elimipl_app.charts.tissue import cells_of
-from elimipl_app.shell.cached import bag_of, explanation, gradients
 from elimipl_app.server.log import model_name, picture_name, timed
+from elimipl_app.shell.cached import bag_of, explanation, gradients
 
 MAPS = ("attention", "vote", "contribution", "leave_one_out", "single", "integrated_gradients")
 OF_A_CLASS = MAPS[2:]

@@ -6,9 +6,10 @@ import numpy as np
 import streamlit as st
 
 from elimipl.answers.answer import WITHOUT_CHECKS, Answer
+from elimipl.answers.predictor import Prediction
 from elimipl.candidates.crowd import Crowd, annotate
 from elimipl.candidates.labels import LabelSpace
-from elimipl.answers.predictor import Prediction
+from elimipl_app.charts.bars import BarGroup, bars_height, class_bars, outside_mass, three_bars
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     BY_CROWD,
@@ -21,7 +22,6 @@ from elimipl_app.explore.analysis import (
     removed_patches,
     set_removed,
 )
-from elimipl_app.charts.bars import BarGroup, bars_height, class_bars, outside_mass, three_bars
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.markdown import escape, option_text
 from elimipl_app.shell.palette import Palette, current_palette

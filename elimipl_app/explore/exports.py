@@ -16,10 +16,10 @@ from bag_generators.base.validation import plain
 from elimipl.answers.answer import WITHOUT_CHECKS
 from elimipl.csv_cells import defused
 from elimipl.result_file import Field, Instances, Model, Numbers, Picture, Result
+from elimipl_app.charts.map_layer import Layer, class_colours, is_even, times_even_share
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import OF_A_CLASS, TWO_CLASSES, Analysis, ViewState, maps_of
 from elimipl_app.explore.maps import LegendEntry, drawn_numbers, panels_of, vote_legend
-from elimipl_app.charts.map_layer import Layer, class_colours, is_even, times_even_share
 from elimipl_app.shell.texts import NOT_A_DEVICE
 
 MOST_NUMBERED = 12  # removed patches that a sentence names

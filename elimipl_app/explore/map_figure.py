@@ -7,12 +7,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bag_generators import TissueImage
-from elimipl_app.explore import texts
-from elimipl_app.explore.analysis import Analysis, View, ViewState
-from elimipl_app.explore.maps import VEIL, panels_of, veil_of, vote_codes, vote_legend
 from elimipl_app.charts.drawing import Drawing, plain
 from elimipl_app.charts.map_layer import joined
 from elimipl_app.charts.tissue import add_click_targets, add_outlines, display_copy
+from elimipl_app.explore import texts
+from elimipl_app.explore.analysis import Analysis, View, ViewState
+from elimipl_app.explore.maps import VEIL, panels_of, veil_of, vote_codes, vote_legend
 from elimipl_app.shell.palette import Palette
 
 

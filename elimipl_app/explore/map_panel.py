@@ -8,6 +8,8 @@ import streamlit as st
 
 from bag_generators import GENERATORS
 from bag_generators.tissue.quality import in_tissue_words, looks_of
+from elimipl_app.charts.map_layer import COLOUR_PAIRS, is_even
+from elimipl_app.charts.tissue import patch_picture
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     MAPS,
@@ -29,8 +31,6 @@ from elimipl_app.explore.analysis import (
 from elimipl_app.explore.map_figure import map_figure
 from elimipl_app.explore.maps import drawn_numbers, map_scores, mask_of, members_of, polygons_of, vote_shares
 from elimipl_app.inputs.picture import move_to
-from elimipl_app.charts.map_layer import COLOUR_PAIRS, is_even
-from elimipl_app.charts.tissue import patch_picture
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.markdown import escape, option_text
 from elimipl_app.shell.palette import current_palette

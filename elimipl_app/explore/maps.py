@@ -9,9 +9,11 @@ import cv2
 import numpy as np
 
 from bag_generators import Bag
-from elimipl.class_marks import class_marks
-from elimipl.candidates.labels import LabelSpace
 from elimipl.answers.trust import auroc
+from elimipl.candidates.labels import LabelSpace
+from elimipl.class_marks import class_marks
+from elimipl_app.charts.map_layer import COLOUR_PAIRS, EVEN, Layer, class_colours, diverging, rising, times_even_share
+from elimipl_app.charts.tissue import cells_of
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     BESIDE_ORIGINAL,
@@ -23,8 +25,6 @@ from elimipl_app.explore.analysis import (
     Votes,
     class_index,
 )
-from elimipl_app.charts.map_layer import COLOUR_PAIRS, EVEN, Layer, class_colours, diverging, rising, times_even_share
-from elimipl_app.charts.tissue import cells_of
 
 ATTENTION_REACH = 8.0
 """The scale of attention runs from an eighth of an even share to eight times as much, for every picture."""

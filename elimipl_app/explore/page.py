@@ -12,15 +12,15 @@ from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import Analysis, ViewState, analyse, shown_now
 from elimipl_app.explore.answer import choose_candidates, show_answer
 from elimipl_app.explore.exports import geojson, instances_csv, provenance_json
-from elimipl_app.inputs.gallery import show_waiting
 from elimipl_app.explore.map_panel import show_map
-from elimipl_app.inputs.method import choose_generator, choose_model, fit_to_picture, follow_weights
-from elimipl_app.inputs.picture import choose_field, choose_picture
 from elimipl_app.explore.picture_export import painted_png
 from elimipl_app.explore.report import html_report
 from elimipl_app.explore.tabs import show_bag_alone, show_below
-from elimipl_app.shell.download import download_button
+from elimipl_app.inputs.gallery import show_waiting
+from elimipl_app.inputs.method import choose_generator, choose_model, fit_to_picture, follow_weights
+from elimipl_app.inputs.picture import choose_field, choose_picture
 from elimipl_app.server.log import model_name, picture_name
+from elimipl_app.shell.download import download_button
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.page import show_error, show_notes, start_page
 

@@ -8,11 +8,11 @@ import numpy as np
 import streamlit
 from PIL import Image, ImageDraw, ImageFont
 
+from elimipl_app.charts.map_layer import Layer, at, blended
+from elimipl_app.charts.tissue import outline_lines
 from elimipl_app.explore import exports
 from elimipl_app.explore.analysis import Analysis, ViewState
 from elimipl_app.explore.maps import VEIL, panels_of, veil_of, vote_codes
-from elimipl_app.charts.map_layer import Layer, at, blended
-from elimipl_app.charts.tissue import outline_lines
 from elimipl_app.shell import texts
 from elimipl_app.shell.palette import LIGHT
 

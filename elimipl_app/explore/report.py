@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from elimipl_app.charts.map_layer import Layer, times_even_share
 from elimipl_app.explore import exports, texts
 from elimipl_app.explore.analysis import OF_A_CLASS, Analysis, ViewState
 from elimipl_app.explore.answer import bar_groups
 from elimipl_app.explore.picture_export import painted_panels
-from elimipl_app.charts.map_layer import Layer, times_even_share
 from elimipl_app.shell.palette import LIGHT
 from elimipl_app.shell.texts import APP_TITLE, NOT_A_DEVICE
 

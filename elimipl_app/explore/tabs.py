@@ -9,9 +9,12 @@ import streamlit as st
 
 from bag_generators import Bag, InputError, TissueImage
 from bag_generators.scale import is_large
-from elimipl.cards.wording import kept_sentence
 from elimipl.answers.explain import rank_agreement
 from elimipl.answers.trust import FlippingCurve, flipping_curve, smallest_flip
+from elimipl.cards.wording import kept_sentence
+from elimipl_app.charts.bars import MOST_BARS, instance_bars, score_histogram
+from elimipl_app.charts.drawing import plain
+from elimipl_app.charts.tissue import add_outlines, patch_picture, picture_figure
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     PREDICTED,
@@ -26,9 +29,6 @@ from elimipl_app.explore.analysis import (
 )
 from elimipl_app.explore.maps import map_scores
 from elimipl_app.explore.tiles import show_tiles
-from elimipl_app.charts.bars import MOST_BARS, instance_bars, score_histogram
-from elimipl_app.charts.drawing import plain
-from elimipl_app.charts.tissue import add_outlines, patch_picture, picture_figure
 from elimipl_app.shell import charts
 from elimipl_app.shell.cached import bag_of
 from elimipl_app.shell.markdown import escape

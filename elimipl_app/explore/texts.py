@@ -8,13 +8,13 @@ import numpy as np
 
 from bag_generators import TissueImage
 from elimipl.answers.answer import ACCEPTANCE, Answer
+from elimipl.answers.scope import DRAWINGS_ONLY, Verdict
+from elimipl.answers.trust import FlippingCurve
+from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.card import Card
 from elimipl.cards.wording import kept_sentence
 from elimipl.cards.wording import map_sentence as map_sentence_of_card
 from elimipl.datasets.pictures import PHANTOMS
-from elimipl.candidates.labels import LabelSpace
-from elimipl.answers.scope import DRAWINGS_ONLY, Verdict
-from elimipl.answers.trust import FlippingCurve
 from elimipl_app.shell.texts import NOT_CHECKED
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ import streamlit as st
 
 from bag_generators import InputError, TissueImage, tiles
 from bag_generators.scale import field_size
-from elimipl.candidates.labels import LabelSpace
 from elimipl.answers.predictor import Predictor
-from elimipl_app.explore.analysis import Analysis
-from elimipl_app.inputs.picture import move_to
+from elimipl.candidates.labels import LabelSpace
 from elimipl_app.charts.drawing import plain
 from elimipl_app.charts.map_layer import class_colours, rgba
 from elimipl_app.charts.tissue import picture_figure
+from elimipl_app.explore.analysis import Analysis
+from elimipl_app.inputs.picture import move_to
 from elimipl_app.shell import charts
 from elimipl_app.shell import texts as shared
 from elimipl_app.shell.cached import bag_of

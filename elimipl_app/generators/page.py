@@ -13,13 +13,13 @@ from bag_generators.registry import steps_of
 from elimipl.answers.predictor import Prediction
 from elimipl_app.charts.map_layer import is_even
 from elimipl_app.charts.tissue import COLOURS, attention_map, is_wide, patch_picture
+from elimipl_app.generators.figures import feature_bars, scale_bar, step_figure
 from elimipl_app.inputs import picker
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.cached import bag_of, predictor, shipped_models
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.palette import current_palette
 from elimipl_app.shell.texts import SPACE_TITLES
-from elimipl_app.generators.figures import feature_bars, scale_bar, step_figure
 
 UNIT_TITLES = {"share": "Share of the bag", "even": "Times an even share"}
 UNIT_HELP = (

@@ -12,10 +12,10 @@ import streamlit as st
 from bag_generators import InputError, TissueImage
 from bag_generators.tissue.samples import Sample
 from bag_generators.uploads import read_upload
-from elimipl_app.explore import texts
 from elimipl_app.charts.tissue import display_copy
-from elimipl_app.shell import address
+from elimipl_app.explore import texts
 from elimipl_app.server.log import timed
+from elimipl_app.shell import address
 from elimipl_app.shell.page import show_error
 
 MOST_KEPT = 8
@@ -138,7 +138,11 @@ def offer_more_samples() -> None:
 
 def _fetch() -> None:
     """One tile of each class, kept for the visit like an upload."""
-    from elimipl.datasets.fetch import DATASETS, LICENCE, fetch_tiles  # what asks the internet is loaded when it is asked
+    from elimipl.datasets.fetch import (  # what asks the internet is loaded when it is asked
+        DATASETS,
+        LICENCE,
+        fetch_tiles,
+    )
 
     with tempfile.TemporaryDirectory() as folder:
         for path in fetch_tiles(DATASETS[0], 1, Path(folder), classes=CLASSES):

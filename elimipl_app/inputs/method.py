@@ -3,12 +3,12 @@
 import streamlit as st
 
 from bag_generators import GENERATORS, InputError
+from elimipl.answers.predictor import Predictor
+from elimipl.answers.scope import DRAWINGS_ONLY
 from elimipl.cards.card import Card
 from elimipl.cards.files import DEFAULT
 from elimipl.cards.wording import all_sentences
 from elimipl.datasets.pictures import PHANTOMS
-from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import DRAWINGS_ONLY
 from elimipl_app.inputs import picker
 from elimipl_app.shell import address, texts
 from elimipl_app.shell.cached import predictor, shipped_models

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bag_generators import GENERATORS
-from elimipl.cards.files import SUCCESSORS
 from elimipl.candidates.labels import LabelSpace
+from elimipl.cards.files import SUCCESSORS
 from elimipl_app.shell import choices, texts
 
 DEFAULT_GENERATOR = "sbn"

@@ -29,11 +29,11 @@ from elimipl_app.inputs.gallery import (
     thumbnail_of,
 )
 from elimipl_app.inputs.method import keep_model
+from elimipl_app.server.log import picture_name, timed
 from elimipl_app.shell import address, choices
 from elimipl_app.shell import texts as shared
 from elimipl_app.shell.cached import scale_of
 from elimipl_app.shell.handover import forget_handed_over, handed_over
-from elimipl_app.server.log import picture_name, timed
 from elimipl_app.shell.page import show_error
 from elimipl_app.shell.texts import EXPECTED_SCALE
 

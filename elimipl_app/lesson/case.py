@@ -22,13 +22,13 @@ from bag_generators.regions import BoxRegions
 from bag_generators.tissue.phantom import PHANTOM_KINDS, Phantom, draw, instance_shares
 from bag_generators.tissue.samples import list_samples
 from elimipl.candidates.crowd import uniform_false_positives
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import TISSUE7, LabelSpace
+from elimipl.datasets.dataset import BagDataset
+from elimipl_app.lesson import kept, texts
+from elimipl_app.lesson.recorded import attention_runs
 from elimipl_app.shell.address import Bound
 from elimipl_app.shell.cached import bag_of
 from elimipl_app.shell.markdown import escape
-from elimipl_app.lesson import kept, texts
-from elimipl_app.lesson.recorded import attention_runs
 
 VARIABLE = "ELIMIPL_TILES"
 BAGS_FILE = assets("lessons", "composed-deep.safetensors")

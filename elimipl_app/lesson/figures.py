@@ -8,8 +8,8 @@ from plotly.subplots import make_subplots
 
 from bag_generators import Bag, TissueImage
 from elimipl_app.charts.tissue import add_click_targets, add_outline, add_outlines, picture_figure
-from elimipl_app.shell.palette import Palette
 from elimipl_app.lesson.recorded import Contrast, ContrastedModel
+from elimipl_app.shell.palette import Palette
 
 ZERO, TRUE, FALSE_POSITIVE, NON_CANDIDATE, CANDIDATE = range(5)
 MEANINGS = ("zero entry", "ground truth", "false positive", "non-candidate", "candidate, true or false")

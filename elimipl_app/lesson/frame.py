@@ -6,11 +6,11 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from elimipl_app.shell.download import download_button
 from elimipl_app.lesson import texts
 from elimipl_app.lesson.papers import guide, handout
 from elimipl_app.lesson.plan import Lesson, Step, Term
 from elimipl_app.lesson.progress import PARTS, Progress, offer_answers, start_over
+from elimipl_app.shell.download import download_button
 
 DONE_ICON, OPEN_ICON, HERE_ICON = ":material/check_circle:", ":material/circle:", ":material/radio_button_checked:"
 CLASS_STYLE = "<style>[data-testid=stSidebar], [data-testid=stHeader] {display: none}</style>"

@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from elimipl_app.shell import address
-from elimipl_app.shell.download import download_button
 from elimipl_app.lesson import texts
 from elimipl_app.lesson.plan import Step
+from elimipl_app.shell import address
+from elimipl_app.shell.download import download_button
 
 SAID, OPENED = "say_", "open_"
 _YES = "1"

@@ -10,10 +10,10 @@ from elimipl.benchmark.cells import CROWD, DATA, OURS, PARTIAL_LABEL, PERCEPTRON
 from elimipl.benchmark.claims import Claim, PairedTest, claims, phenomena
 from elimipl.benchmark.records import FILE, RESULTS, Records, p_value, printed, shown, signed
 from elimipl.benchmark.report import CAPTIONS
+from elimipl_app.results.comparison_figures import Row, accuracy_bars, cost_scatter, curve_colours, curves_over_r
 from elimipl_app.shell import charts, choices, moving
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.palette import current_palette
-from elimipl_app.results.comparison_figures import Row, accuracy_bars, cost_scatter, curve_colours, curves_over_r
 
 INTRO = (
     "The paper's comparison, run here: every method learns from the same bags, candidate sets and splits. Bars are "

@@ -28,8 +28,8 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from bag_generators.uploads import start_readers
 from elimipl_app.server.internals import check_set_by_init, inner, replace_inner
-from elimipl_app.shell.style import STYLE
 from elimipl_app.server.upload_limit import check_upload_limit
+from elimipl_app.shell.style import STYLE
 
 MOST_CONNECTIONS = 400  # open at once; well below the 1,024 files a program may have open by default
 SILENT_SECONDS = 30.0  # a connection without a request is closed after so long

@@ -12,8 +12,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bag_generators.base.formats import MOST_SERVER_BYTES, MOST_VISIT_BYTES
-from elimipl_app.shell import texts
 from elimipl_app.server.internals import check_set_by_init, inner, refused
+from elimipl_app.shell import texts
 
 IDLE_SECONDS = 600.0  # a page that is open keeps its uploads at least so long after they were last looked at
 LEFT_SECONDS = 120.0  # a visit that lost its connection may come back so long; less than disconnectedSessionTTL

@@ -11,9 +11,9 @@ import streamlit as st
 from bag_generators import Bag, InputError, TissueImage, generate
 from bag_generators.scale import ScaleDecision, decide_scale
 from elimipl.answers import explain
+from elimipl.answers.predictor import Predictor
 from elimipl.cards.card import Card
 from elimipl.cards.files import card_paths, usable_models
-from elimipl.answers.predictor import Predictor
 from elimipl_app.server.log import picture_name, timed
 
 FEWEST_STEPS, MOST_STEPS, ROWS = 8, 64, 4096

@@ -4,12 +4,12 @@ import streamlit as st
 
 from bag_generators import InputError
 from bag_generators.base.assets import assets
-from elimipl_app.shell import address, texts
-from elimipl_app.server.log import REFUSED, log_event, raised_in
-from elimipl_app.shell.markdown import escape
 from elimipl_app.server.app import prepare_server
-from elimipl_app.shell.style import COMPACT_HEAD, NO_SIDEBAR
+from elimipl_app.server.log import REFUSED, log_event, raised_in
 from elimipl_app.server.upload_limit import bound_uploads
+from elimipl_app.shell import address, texts
+from elimipl_app.shell.markdown import escape
+from elimipl_app.shell.style import COMPACT_HEAD, NO_SIDEBAR
 
 ICON = assets("icon.png")
 

@@ -15,12 +15,12 @@ from bag_generators.slide import Slide
 from elimipl.slides import SlideMap
 from elimipl.slides.exports import write_map
 from elimipl_app.charts.map_layer import EVEN
+from elimipl_app.server.visitor import visitor
 from elimipl_app.shell.download import download_button
 from elimipl_app.shell.handover import open_in_explore
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.page import show_error
 from elimipl_app.shell.palette import current_palette
-from elimipl_app.server.visitor import visitor
 from elimipl_app.slide import texts
 from elimipl_app.slide.overlay import for_viewer, ramps
 from elimipl_app.slide.regions.panel import add_drawn, regions_of, show_regions

@@ -16,13 +16,13 @@ from bag_generators.base.formats import slide_extensions
 from bag_generators.slide import Slide, list_slides, open_slide, slide_path
 from bag_generators.slide.demo import write_demo_slide
 from elimipl import jobs
-from elimipl_app.shell import choices
+from elimipl.slides.regions.region import kept_regions, shown_name
 from elimipl_app.server.log import timed
-from elimipl_app.shell.page import show_error
 from elimipl_app.server.visitor import visitor
+from elimipl_app.shell import choices
+from elimipl_app.shell.page import show_error
 from elimipl_app.slide import texts
 from elimipl_app.slide.own import own_slides, work_folder
-from elimipl.slides.regions.region import kept_regions, shown_name
 
 _CHOSEN, _SEEN = "slide", "slide_upload_seen"
 _ALONE = (".mrxs", ".vms", ".vmu")

@@ -8,8 +8,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bag_generators import InputError
 from elimipl import jobs
-from elimipl_app.shell.page import show_error
 from elimipl_app.server.visitor import visitor
+from elimipl_app.shell.page import show_error
 from elimipl_app.train import texts
 from elimipl_app.train.live import show_end, show_run, show_start
 from elimipl_app.train.plan import Plan

@@ -11,13 +11,13 @@ from bag_generators import GENERATORS, InputError
 from bag_generators.base.errors import printable
 from bag_generators.base.formats import MOST_ZIP_CLASSES
 from elimipl.datasets.benchmark_sets import build_digits
+from elimipl.datasets.dataset import UNLABELLED, BagDataset
 from elimipl.datasets.shipped import bag_sets, load_bag_set
 from elimipl.datasets.tiles import bags_from_zip
-from elimipl.datasets.dataset import UNLABELLED, BagDataset
 from elimipl_app.inputs import picker
+from elimipl_app.server.visitor import KeptForVisitors, visitor
 from elimipl_app.shell import choices
 from elimipl_app.shell.markdown import escape
-from elimipl_app.server.visitor import KeptForVisitors, visitor
 from elimipl_app.train import texts
 
 OWN = "own"

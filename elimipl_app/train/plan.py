@@ -7,8 +7,8 @@ import numpy as np
 
 from bag_generators import InputError
 from bag_generators.base.formats import MOST_TRAINING_NUMBERS
-from elimipl.config import Config
 from elimipl.candidates.crowd import Candidates
+from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
 from elimipl.training.splits import stratified_splits
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import streamlit as st
 
-from elimipl.config import Config
 from elimipl.candidates.crowd import Candidates
+from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
 from elimipl.loss_registry import CLI, LOSSES
 from elimipl.methods import METHODS, network_methods, training_config

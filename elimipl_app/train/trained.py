@@ -6,11 +6,11 @@ import zipfile
 import streamlit as st
 
 from bag_generators import GENERATORS
-from elimipl.cards.finish import Finished
 from elimipl.answers.predictor import Predictor
-from elimipl_app.shell.download import download_button
+from elimipl.cards.finish import Finished
 from elimipl_app.server.log import model_name
 from elimipl_app.server.visitor import KeptForVisitors, visitor
+from elimipl_app.shell.download import download_button
 from elimipl_app.train import texts
 
 MOST_KEPT = 6

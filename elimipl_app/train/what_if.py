@@ -6,10 +6,10 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import InputError
-from elimipl.datasets.compose import SET, WhatIf, composed_tissue
-from elimipl.candidates.crowd import Candidates
-from elimipl.methods import training_config
 from elimipl.answers.trust import auroc
+from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.compose import SET, WhatIf, composed_tissue
+from elimipl.methods import training_config
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.page import show_error
 from elimipl_app.shell.palette import current_palette

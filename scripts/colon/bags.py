@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elimipl.datasets.colon import CREDITS, SOURCES
 from elimipl.candidates.crowd import Candidates, doubtful
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import COLON, TISSUE7, LabelSpace
+from elimipl.datasets.colon import CREDITS, SOURCES
+from elimipl.datasets.dataset import BagDataset
 from scripts.colon.readings import Reader, Readings
 from scripts.colon.recipes import Mixture
 

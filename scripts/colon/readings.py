@@ -17,8 +17,8 @@ from bag_generators import TissueImage, generate
 from bag_generators.generators.deep import grid_of
 from bag_generators.generators.encoder import CELL, Encoder
 from bag_generators.tissue.stain import augmented
-from elimipl.datasets.colon import SOURCES
 from elimipl.candidates.labels import COLON
+from elimipl.datasets.colon import SOURCES
 from scripts.colon.sources import ROOT, Picture
 
 PER_CLASS = 16  # pictures that the projection of an encoder which does not ship is fitted on

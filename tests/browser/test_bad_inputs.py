@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bag_generators.tissue.samples import list_samples
-from scripts.bad_inputs.table import INPUTS, Outcome
 from elimipl_app.explore import texts as wording
+from scripts.bad_inputs.table import INPUTS, Outcome
 
 pytestmark = pytest.mark.browser
 # Of each outcome, and of what a browser could treat differently: nothing, text, half a picture, a bomb, many megabytes.

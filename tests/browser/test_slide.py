@@ -16,8 +16,8 @@ from bag_generators.slide.demo import pyramid
 from bag_generators.tissue.phantom import draw
 from elimipl.answers.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
-from scripts.running_app import running_app
 from elimipl_app.charts.map_layer import class_colours
+from scripts.running_app import running_app
 
 pytestmark = pytest.mark.browser
 SLOW = 120_000  # ms; a busy machine draws slowly

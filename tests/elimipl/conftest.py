@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from bag_generators import Bag, TissueImage, generate
+from elimipl.answers.predictor import Predictor
+from elimipl.candidates.crowd import Candidates, uniform_false_positives
+from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.calibration import calibrate
 from elimipl.cards.card import Accuracy, Card
 from elimipl.cards.finish import Finished, Measured, finish
 from elimipl.config import Config
-from elimipl.candidates.crowd import Candidates, uniform_false_positives
 from elimipl.datasets.dataset import BagDataset
-from elimipl.candidates.labels import LabelSpace
-from elimipl.answers.predictor import Predictor
 from elimipl.training.loop import Fitted, fit
 from tests.elimipl.evidence_bags import evidence_bags
 

@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.datasets import load_digits
 
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
 
 ZERO, ONE = 0, 1
 

@@ -13,14 +13,14 @@ from safetensors.numpy import save
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.storage import pack_tensors
+from elimipl.answers.predictor import Predictor
+from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.card import Card
 from elimipl.cards.files import sha256_of
 from elimipl.cards.finish import _arrays
 from elimipl.datasets import tiles as tile_zip
-from elimipl.datasets.tiles import bags_from_zip
 from elimipl.datasets.dataset import BagDataset
-from elimipl.candidates.labels import LabelSpace
-from elimipl.answers.predictor import Predictor
+from elimipl.datasets.tiles import bags_from_zip
 
 SPACE = {"id": "toy", "names": ["a", "b"], "colours": ["#000000", "#FFFFFF"], "descriptions": ["", ""], "source": ""}
 

@@ -9,9 +9,9 @@ from torch.utils.data import DataLoader
 
 from bag_generators.base import shards
 from bag_generators.base.errors import InputError
+from elimipl.candidates.labels import TISSUE7
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset, save_pieces
-from elimipl.candidates.labels import TISSUE7
 from elimipl.model.batching import collate_bags
 from elimipl.training.loop import fit
 from tests.elimipl.datasets.test_dataset import assert_same

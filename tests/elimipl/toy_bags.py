@@ -4,8 +4,8 @@ import numpy as np
 
 from bag_generators import Bag
 from bag_generators.regions import BoxRegions
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
 
 
 def toy_bags(m: int = 120, k: int = 4, d: int = 5, seed: int = 0, false_positives: float = 0.4) -> BagDataset:

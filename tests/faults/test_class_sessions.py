@@ -9,9 +9,6 @@ import pytest
 
 from bag_generators import InputError
 from elimipl.candidates.labels import TISSUE7
-from tests.support.programs import ended, python
-from tests.support.waiting import PATIENCE
-from tests.elimipl_app.classroom.a_class import HERE, TEACHER, opened, small_pictures
 from elimipl.classroom import learning
 from elimipl.classroom.outcome import read_outcome
 from elimipl.classroom.store.classes import VOTE_SECONDS, VOTES, ClassStore, Pace
@@ -19,6 +16,9 @@ from elimipl.classroom.store.database import VERSION
 from elimipl.classroom.store.records import BegunTraining, NewPicture
 from elimipl.classroom.tally import tally
 from elimipl_app.classroom.worker import ClassTraining, begin
+from tests.elimipl_app.classroom.a_class import HERE, TEACHER, opened, small_pictures
+from tests.support.programs import ended, python
+from tests.support.waiting import PATIENCE
 
 STUDENTS, PICTURES = 40, 5
 VOTING = """

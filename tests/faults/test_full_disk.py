@@ -118,9 +118,9 @@ def test_a_model_that_can_t_be_saved_is_one_sentence_and_no_half_file(bag_file, 
 
 
 def test_a_model_whose_folder_vanished_is_saved_elsewhere(bag_file, tmp_path, monkeypatch):
+    from elimipl.candidates.crowd import Candidates
     from elimipl.cards.finish import finish
     from elimipl.commands.train import _saved
-    from elimipl.candidates.crowd import Candidates
 
     bags = BagDataset.load(bag_file)
     fitted = fit(bags, CONFIG, device="cpu")

@@ -6,10 +6,10 @@ import pytest
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue.quality import measure
 from elimipl.answers.answer import answer
-from elimipl.cards.card import Card
-from elimipl.cards.files import card_paths
 from elimipl.answers.explain import contribution
 from elimipl.answers.predictor import Predictor
+from elimipl.cards.card import Card
+from elimipl.cards.files import card_paths
 
 ON_PATCHES = sorted(name for name, generator in GENERATORS.items() if generator.sees == "original")
 NOISE = np.random.default_rng(5).integers(0, 256, (64, 64, 3), dtype=np.uint8)

@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from elimipl.cards import files as model_file
-from tests.support.waiting import PATIENCE
 from elimipl_app.shell import cached
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 BROKEN, SOUND = "tissue7-sbn-elimipl", "tissue7-sbn-demipl"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from elimipl_app.shell.address import KEYS, unknown_keys
 from elimipl_app.lesson.plan import load_lesson
+from elimipl_app.shell.address import KEYS, unknown_keys
 
 ROOT = Path(__file__).resolve().parents[2]
 NASTY = (

@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 from bag_generators.tissue.samples import list_samples
 from elimipl.answers.answer import NO_ANSWER, NONE_OF_THESE
 from elimipl.answers.predictor import Predictor
-from scripts.bad_inputs.table import INPUTS, BadInput, Outcome
 from elimipl_app.batch.rows import batch_json, classify_files
 from elimipl_app.explore import texts as wording
+from scripts.bad_inputs.table import INPUTS, BadInput, Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = next(sample for sample in list_samples() if sample.id == "phantom-deb")

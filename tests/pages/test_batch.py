@@ -12,10 +12,10 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from bag_generators.tissue.samples import list_samples
+from elimipl.answers.predictor import Predictor
+from elimipl.candidates.labels import TISSUE7
 from elimipl.cards.limits import Limits
 from elimipl.commands import main
-from elimipl.candidates.labels import TISSUE7
-from elimipl.answers.predictor import Predictor
 from elimipl_app.batch.panel import summary
 from elimipl_app.batch.rows import batch_csv, batch_json, batch_table, classify_files, compared
 from elimipl_app.explore.analysis import View, analyse

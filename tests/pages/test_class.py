@@ -7,12 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from bag_generators import InputError
 from elimipl import jobs
-from elimipl.jobs import Queue
-from tests.elimipl_app.classroom.a_class import HERE, OUTCOME, TEACHER, opened
-from tests.elimipl_app.figure_json import drawn_chart
-from elimipl_app.classroom import training, worker
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.database import VARIABLE
+from elimipl.jobs import Queue
+from elimipl_app.classroom import training, worker
+from tests.elimipl_app.classroom.a_class import HERE, OUTCOME, TEACHER, opened
+from tests.elimipl_app.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]
 

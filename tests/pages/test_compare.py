@@ -7,9 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from elimipl.training.figure_two import NAMES, figure_two, median_bag
 from elimipl.training.trajectories import read_trajectories, recordings
-from tests.elimipl_app.figure_json import drawn_chart, numbers
 from elimipl_app.compare.page import NEAREST_TO_THE_PAPER
 from elimipl_app.compare.texts import VERDICT_TITLES
+from tests.elimipl_app.figure_json import drawn_chart, numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,16 +15,16 @@ from bag_generators.scale import field_size, is_large
 from bag_generators.tissue import phantom
 from bag_generators.tissue.samples import list_samples
 from elimipl.answers.answer import NO_ANSWER, NONE_OF_THESE
-from elimipl.cards.files import usable_models
 from elimipl.answers.explain import without_instances
 from elimipl.answers.predictor import Predictor
-from tests.elimipl_app.figure_json import drawn_chart, numbers
+from elimipl.cards.files import usable_models
+from elimipl_app.charts.bars import PALE
+from elimipl_app.charts.map_layer import COLOUR_PAIRS
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import OF_A_CLASS, CandidateSet, View, analyse
 from elimipl_app.explore.answer import switch_clicked
-from elimipl_app.charts.bars import PALE
-from elimipl_app.charts.map_layer import COLOUR_PAIRS
 from elimipl_app.shell.palette import LIGHT
+from tests.elimipl_app.figure_json import drawn_chart, numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {sample.id: sample for sample in list_samples()}

@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.records import FILE, Records
 from elimipl.config import Config
-from tests.elimipl_app.figure_json import drawn_chart
 from elimipl_app.lesson.case import FIRST, REAL, make_case
 from elimipl_app.lesson.plan import load_lesson
 from elimipl_app.lesson.progress import ANSWERS
+from tests.elimipl_app.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = [step.id for step in load_lesson().steps]

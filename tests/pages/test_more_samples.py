@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from bag_generators.tissue import phantom
 from elimipl.datasets import fetch
-from tests.elimipl.datasets.range_server import Behaviour, serve
 from elimipl_app.explore import texts
 from elimipl_app.inputs.gallery import CLASSES
+from tests.elimipl.datasets.range_server import Behaviour, serve
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = fetch.DATASETS[0]

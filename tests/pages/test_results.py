@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from elimipl.benchmark.cells import VIEWS, Cell
 from elimipl.benchmark.records import Records
 from elimipl.config import Config
-from tests.elimipl_app.figure_json import drawn_chart, numbers
 from elimipl_app.results import page as results_page
+from tests.elimipl_app.figure_json import drawn_chart, numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,9 +9,9 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from bag_generators import InputError, TissueImage
+from bag_generators.base.storage import write_whole
 from bag_generators.slide import open_slide
 from bag_generators.slide.demo import pyramid
-from bag_generators.base.storage import write_whole
 from bag_generators.tissue.phantom import draw
 from elimipl.jobs import DONE, SERVER, STOPPED
 from elimipl_app.shell.handover import HandedOver

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from elimipl.datasets.shipped import load_bag_set
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
+from elimipl.datasets.shipped import load_bag_set
 from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.methods import METHODS, network_method, register_method
 from elimipl.methods.networks import SUMMARIES

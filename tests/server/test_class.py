@@ -3,11 +3,11 @@
 import asyncio
 from pathlib import Path
 
+from elimipl.classroom.store.classes import ClassStore
+from elimipl.classroom.store.database import VARIABLE
 from scripts.running_app import free_port, running_app
 from scripts.simulated_visitor import Visitor
 from tests.elimipl_app.classroom.a_class import TEACHER, opened
-from elimipl.classroom.store.classes import ClassStore
-from elimipl.classroom.store.database import VARIABLE
 
 STUDENTS, AGAIN = 40, 8
 

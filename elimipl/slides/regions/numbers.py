@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import shapely
 
-from elimipl.slides import SlideMap
 from elimipl.answers.trust import auroc
+from elimipl.slides import SlideMap
 
 
 @dataclass(frozen=True)

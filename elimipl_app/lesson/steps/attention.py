@@ -9,14 +9,14 @@ import streamlit as st
 
 from bag_generators import GENERATORS
 from elimipl_app.charts.tissue import display_copy
-from elimipl_app.shell import charts, moving
-from elimipl_app.shell.palette import Palette, current_palette
 from elimipl_app.lesson import kept, texts
 from elimipl_app.lesson.case import REAL, Case, make_case
 from elimipl_app.lesson.figures import contrast_figure, digit_row
 from elimipl_app.lesson.kept import collected, count_collected
 from elimipl_app.lesson.progress import is_revealed
 from elimipl_app.lesson.recorded import Anatomy, AttentionRuns, Contrast, WatchedRun, attention_runs
+from elimipl_app.shell import charts, moving
+from elimipl_app.shell.palette import Palette, current_palette
 
 TISSUE, DIGITS = "tissue", "digits"
 MODELS = ("plain", "composed")

@@ -19,12 +19,12 @@ from elimipl.model.losses import (
     l1_sparsity,
     mapping_loss,
 )
-from elimipl_app.shell import moving
-from elimipl_app.shell.palette import current_palette
 from elimipl_app.lesson import kept, texts
 from elimipl_app.lesson.case import Case
 from elimipl_app.lesson.kept import collected, count_collected
 from elimipl_app.lesson.steps.supervision import lesson_candidates
+from elimipl_app.shell import moving
+from elimipl_app.shell.palette import current_palette
 
 LONG_STEP = 2.0
 STEP_SIZE = 0.6

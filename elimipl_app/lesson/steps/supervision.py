@@ -8,9 +8,6 @@ import streamlit as st
 
 from elimipl.candidates.crowd import uniform_false_positives
 from elimipl_app.charts.tissue import is_wide
-from elimipl_app.shell import charts
-from elimipl_app.shell.address import Bound
-from elimipl_app.shell.palette import current_palette
 from elimipl_app.lesson import kept, texts
 from elimipl_app.lesson.case import (
     NUMBERS,
@@ -23,6 +20,9 @@ from elimipl_app.lesson.case import (
     show_origin,
 )
 from elimipl_app.lesson.figures import label_matrices, label_strip, marked_picture
+from elimipl_app.shell import charts
+from elimipl_app.shell.address import Bound
+from elimipl_app.shell.palette import current_palette
 
 PICTURE = "lesson-picture"
 _MOST_INSTANCES = 100

@@ -8,13 +8,13 @@ import streamlit as st
 from elimipl.benchmark.cells import MIPL, VIEWS, Cell
 from elimipl.benchmark.claims import phenomena
 from elimipl.benchmark.records import Records
-from elimipl_app.shell import moving
-from elimipl_app.shell.palette import Palette, current_palette
 from elimipl_app.lesson import kept, texts
 from elimipl_app.lesson.case import Case
 from elimipl_app.lesson.kept import collected, count_collected
 from elimipl_app.lesson.progress import is_revealed
 from elimipl_app.lesson.recorded import AmbiguityRun, benchmark_records, recorded_runs
+from elimipl_app.shell import moving
+from elimipl_app.shell.palette import Palette, current_palette
 
 DASHES = ("dash", "dot", "dashdot")
 

@@ -8,13 +8,13 @@ import streamlit as st
 
 from bag_generators import InputError
 from elimipl.slides import SlideMap
-from elimipl_app.shell.download import download_button
-from elimipl_app.shell.page import show_error
-from elimipl_app.server.visitor import visitor
-from elimipl_app.slide import texts
 from elimipl.slides.regions.geojson import read_regions, write_regions
 from elimipl.slides.regions.numbers import RegionNumbers, measure
 from elimipl.slides.regions.region import Region, drawn_ring, kept_regions
+from elimipl_app.server.visitor import visitor
+from elimipl_app.shell.download import download_button
+from elimipl_app.shell.page import show_error
+from elimipl_app.slide import texts
 from elimipl_app.slide.sources import Chosen
 
 _TABLE, _IMPORT, _TROUBLE = "slide_regions", "slide_geojson", "slide_region_trouble"

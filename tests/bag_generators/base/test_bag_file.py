@@ -11,8 +11,8 @@ from safetensors.numpy import load, save
 from bag_generators.base import bag_file
 from bag_generators.base.bag_file import BagFile
 from bag_generators.base.errors import InputError
-from elimipl.datasets.dataset import UNLABELLED, BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.datasets.dataset import UNLABELLED, BagDataset
 
 UNLABELLED_BAGS = BagFile(
     instances=np.arange(12, dtype=np.float32).reshape(4, 3),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from bag_generators.base import formats
 from bag_generators import InputError, load
+from bag_generators.base import formats
 from bag_generators.base.formats import FORMATS, PictureFormat, format_of
 from elimipl.commands import main
 from elimipl.datasets.tiles import find_tiles

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from bag_generators.base import mapped_rows
-from bag_generators.base import bag_file
-from bag_generators.base import shards
+from bag_generators.base import bag_file, mapped_rows, shards
 from bag_generators.base.bag_file import BagFile
 from bag_generators.base.errors import InputError
 from bag_generators.base.mapped_rows import MappedRows, map_table

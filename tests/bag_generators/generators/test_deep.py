@@ -6,10 +6,10 @@ import torch
 
 from bag_generators import InputError, TissueImage, generate
 from bag_generators.base.assets import assets
+from bag_generators.base.storage import read_tensors
 from bag_generators.generators import deep as generator
 from bag_generators.generators import encoder
 from bag_generators.generators.encoder import CORE, ENCODER, MARGIN, STAGES, VIEWS, WIDTH, shipped_encoder
-from bag_generators.base.storage import read_tensors
 from bag_generators.tissue.phantom import draw
 from tests.bag_generators.references import lite0 as literal
 

@@ -8,10 +8,10 @@ import pytest
 from bag_generators.scale import ScaleDecision
 from bag_generators.tissue.nuclei import ScaleEstimate
 from elimipl.answers.answer import Answer, answer
-from elimipl.cards.calibration import ConfidenceBin, Reliability
-from elimipl.cards.conformal import Conformal
 from elimipl.answers.predictor import Predictor
 from elimipl.answers.scope import Check, Verdict
+from elimipl.cards.calibration import ConfidenceBin, Reliability
+from elimipl.cards.conformal import Conformal
 
 PASSED = Check("size", True, 1.0, 2.0, "It is large enough.")
 FAILED = Check("tissue", False, 1.0, 2.0, "There is too little tissue.")

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from bag_generators.base.errors import InputError
-from elimipl.cards.card import FirstMap
 from elimipl.answers.explain import (
     contribution,
     first_map,
@@ -22,6 +21,7 @@ from elimipl.answers.explain import (
     single,
     without_instances,
 )
+from elimipl.cards.card import FirstMap
 from tests.elimipl.toy_bags import bag_of
 
 

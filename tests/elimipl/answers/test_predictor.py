@@ -13,14 +13,14 @@ from safetensors.numpy import load_file, save
 
 from bag_generators import generate
 from bag_generators.base.errors import InputError
+from elimipl.answers.predictor import Predictor
+from elimipl.candidates.crowd import Candidates
+from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.calibration import temper
 from elimipl.cards.files import list_models
 from elimipl.cards.finish import finish, save_model
 from elimipl.config import Config
-from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.dataset import UNLABELLED, BagDataset
-from elimipl.candidates.labels import LabelSpace
-from elimipl.answers.predictor import Predictor
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 

@@ -13,16 +13,16 @@ import skimage.data
 from bag_generators import Bag, InputError, TissueImage, generate, load
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from bag_generators.tissue.quality import measure
+from elimipl.answers.predictor import Predictor
+from elimipl.answers.scope import Verdict, judge
+from elimipl.candidates.crowd import Candidates
+from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.card import Card
 from elimipl.cards.files import write_model
 from elimipl.cards.finish import Finished, finish
 from elimipl.cards.limits import Limits, derive_limits, relative_entropy
 from elimipl.config import Config
-from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.dataset import BagDataset
-from elimipl.candidates.labels import LabelSpace
-from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import Verdict, judge
 from elimipl.training.loop import fit
 
 LIMITS = {

@@ -12,8 +12,6 @@ from bag_generators.regions import BoxRegions
 from bag_generators.tissue import phantom
 from elimipl.answers import explain
 from elimipl.answers.bag_parts import BagParts
-from elimipl.cards.card import Card
-from elimipl.datasets.dataset import BagDataset
 from elimipl.answers.explain import contribution, without_instances
 from elimipl.answers.predictor import FeatureBag, Predictor
 from elimipl.answers.trust import (
@@ -32,6 +30,8 @@ from elimipl.answers.trust import (
     smallest_flip,
     with_random_weights,
 )
+from elimipl.cards.card import Card
+from elimipl.datasets.dataset import BagDataset
 
 
 def test_areas_are_a_loop_over_bags_with_ever_fewer_instances(toy_predictor, toy_bag):

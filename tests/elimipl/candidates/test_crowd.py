@@ -19,8 +19,8 @@ from elimipl.candidates.crowd import (
     two_of_three,
     uniform_false_positives,
 )
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
+from elimipl.datasets.dataset import BagDataset
 
 SPACES = [TISSUE7, LESION5, COLON, LabelSpace.of("abc"), LabelSpace.of(map(str, range(13)))]
 

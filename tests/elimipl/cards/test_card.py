@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from bag_generators.base.errors import InputError
+from elimipl.answers.predictor import Predictor
+from elimipl.candidates.labels import TISSUE7
 from elimipl.cards.card import SIGNS, Acceptance, Card, Kept, usual_id
 from elimipl.cards.files import SHIPPED
 from elimipl.cards.limits import Limits
 from elimipl.cards.wording import all_sentences, evenness_sentence, kept_sentence, trust_summary
 from elimipl.datasets.pictures import NO_PICTURES, PHANTOMS, TILES
-from elimipl.candidates.labels import TISSUE7
-from elimipl.answers.predictor import Predictor
 
 
 def at(values, path):

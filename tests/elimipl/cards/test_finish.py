@@ -12,18 +12,18 @@ from bag_generators import TissueImage, generate
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import list_samples
+from elimipl.answers.predictor import Predictor
+from elimipl.answers.scope import Verdict, judge
+from elimipl.candidates.crowd import Candidates
 from elimipl.cards import files, finish
 from elimipl.cards.card import Card
 from elimipl.cards.finish import Finished, Measured
 from elimipl.cards.limits import MEASURES, Limits
 from elimipl.config import Config
 from elimipl.datasets.benchmark_sets import build_digits
-from elimipl.candidates.crowd import Candidates
+from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.shipped import load_bag_set
 from elimipl.datasets.tiles import bags_from_zip
-from elimipl.datasets.dataset import BagDataset
-from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import Verdict, judge
 from elimipl.training.loop import fit
 
 QUICK = Config.preset("default", hidden=8, epochs=5, batch=16)

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from bag_generators.base import assets
 from bag_generators import GENERATORS, InputError, TissueImage, generate
+from bag_generators.base import assets
 from bag_generators.base.assets import asset_sha256
 from bag_generators.generators import encoder
 from bag_generators.tissue.phantom import draw
+from elimipl.answers.predictor import Predictor
 from elimipl.cards.card import Card
 from elimipl.cards.files import card_paths
 from elimipl.datasets.shipped import generator_files
-from elimipl.answers.predictor import Predictor
 
 CARDS = {name: Card.read(path) for name, path in card_paths().items()}
 

@@ -10,21 +10,29 @@ import numpy as np
 import pytest
 
 from bag_generators import InputError
-from elimipl.datasets.dataset import BagDataset
-from elimipl.jobs import Job, Queue
 from elimipl.candidates.labels import TISSUE7, LabelSpace
-from tests.support.waiting import PATIENCE
-from tests.elimipl_app.classroom.a_class import OUTCOME, small_pictures
 from elimipl.classroom import learning
-from elimipl_app.classroom import worker
-from elimipl_app.classroom.exports import class_bag_file, class_json, votes_csv
-from elimipl.classroom.learning import StoppedError, arm_candidates, arms_of, class_bags, held_out_bags, learn, make_task
+from elimipl.classroom.learning import (
+    StoppedError,
+    arm_candidates,
+    arms_of,
+    class_bags,
+    held_out_bags,
+    learn,
+    make_task,
+)
 from elimipl.classroom.outcome import read_outcome
-from elimipl_app.classroom.pictures import compose_field, from_upload
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import Ballot, PictureFacts
 from elimipl.classroom.tally import tally
+from elimipl.datasets.dataset import BagDataset
+from elimipl.jobs import Job, Queue
+from elimipl_app.classroom import worker
+from elimipl_app.classroom.exports import class_bag_file, class_json, votes_csv
+from elimipl_app.classroom.pictures import compose_field, from_upload
 from elimipl_app.classroom.worker import ClassTraining
+from tests.elimipl_app.classroom.a_class import OUTCOME, small_pictures
+from tests.support.waiting import PATIENCE
 
 PICTURES = small_pictures(7)
 FACTS = tuple(PictureFacts(at + 1, one.name, one.kind, one.truth, one.microns) for at, one in enumerate(PICTURES))

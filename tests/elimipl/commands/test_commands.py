@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from bag_generators.slide import list_slides
-from elimipl.commands import COMMANDS
-from elimipl.commands import models as models_command
 from elimipl.answers.predictor import Predictor
 from elimipl.answers.trust import measure_trust
+from elimipl.commands import COMMANDS
+from elimipl.commands import models as models_command
 from tests.elimipl.commands.command_line import is_one_sentence_or_two, run
 from tests.elimipl.datasets.range_server import Behaviour, serve
 

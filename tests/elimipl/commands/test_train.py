@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from elimipl.answers.predictor import Predictor
+from elimipl.answers.trust import measure_trust
 from elimipl.cards.card import Card
 from elimipl.cards.limits import MEASURES
 from elimipl.commands import arguments
 from elimipl.commands import train as train_command
-from elimipl.datasets.shipped import BAGS_FOLDER
 from elimipl.datasets.dataset import BagDataset
-from elimipl.answers.predictor import Predictor
-from elimipl.answers.trust import measure_trust
+from elimipl.datasets.shipped import BAGS_FOLDER
 from tests.elimipl.commands.command_line import QUICK, run
 
 SINCE = ("cdl-dam-cc", "MIPLMA-batch", "ELIMIPL-unscaled", "CDL-MAM-CN-sigmoid")

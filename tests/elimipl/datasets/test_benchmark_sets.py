@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bag_generators.base.errors import InputError
+from elimipl.candidates.labels import LabelSpace
 from elimipl.datasets.benchmark_sets import (
     BIRDSONG,
     DIGITS_RECIPE,
@@ -22,7 +23,6 @@ from elimipl.datasets.benchmark_sets import (
     build_mnist,
     mix_bags,
 )
-from elimipl.candidates.labels import LabelSpace
 
 SMALL = Recipe(bags_per_class=4, smallest=3, largest=9, average=5.0, positive_share=0.25)
 

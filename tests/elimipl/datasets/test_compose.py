@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from bag_generators import InputError
+from elimipl.candidates.labels import LabelSpace
 from elimipl.datasets.compose import Composition, compose
 from elimipl.datasets.dataset import BagDataset
-from elimipl.candidates.labels import LabelSpace
 
 SPACE = LabelSpace.of(("lesion", "healthy"))
 

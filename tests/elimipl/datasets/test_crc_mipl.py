@@ -9,9 +9,9 @@ from bag_generators.base.errors import InputError
 from bag_generators.image import load
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.sources import DataFolders, Shelf, available
+from elimipl.candidates.labels import TISSUE7
 from elimipl.datasets import crc_mipl
 from elimipl.datasets.crc_mipl import build_crc_mipl
-from elimipl.candidates.labels import TISSUE7
 
 NINE = ("ADI", "BACK", *TISSUE7.names)
 EACH = 12

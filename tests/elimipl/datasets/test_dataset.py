@@ -11,8 +11,8 @@ from safetensors.numpy import save_file
 
 from bag_generators.base import bag_file
 from bag_generators.base.errors import InputError
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import TISSUE7, LabelSpace
+from elimipl.datasets.dataset import BagDataset
 
 ARRAYS = ("instances", "offsets", "candidates", "labels", "groups", "instance_truth")
 DESCRIPTIONS = ("label_space", "generator", "params", "names", "source", "licence")

@@ -12,10 +12,10 @@ from dataclasses import replace
 import pytest
 
 from bag_generators.base.errors import InputError
+from elimipl.candidates.labels import TISSUE7
 from elimipl.datasets import download
 from elimipl.datasets.download import RemoteFile
 from elimipl.datasets.fetch import describe, fetch_tiles, fetch_whole, tiles_by_class, unpack
-from elimipl.candidates.labels import TISSUE7
 from tests.elimipl.datasets.tile_server import CLASSES, FILE_PATH, NAME, TILES, ZIP, content_of, make_zip, tile
 
 pytestmark = pytest.mark.usefixtures("no_waiting")

@@ -10,6 +10,7 @@ import pytest
 from bag_generators import GENERATORS, InputError, TissueImage, generate
 from bag_generators.tissue.phantom import instance_truth
 from bag_generators.tissue.quality import Quality, kept_scale
+from elimipl.candidates.labels import TISSUE7
 from elimipl.datasets import shipped
 from elimipl.datasets.shipped import (
     BAGS_FOLDER,
@@ -21,7 +22,6 @@ from elimipl.datasets.shipped import (
     picture_qualities,
     redraw,
 )
-from elimipl.candidates.labels import TISSUE7
 
 
 def test_phantom_bags_know_their_instances_and_other_numbers_are_refused():

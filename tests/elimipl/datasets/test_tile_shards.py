@@ -5,13 +5,13 @@ import os
 import numpy as np
 import pytest
 
-from bag_generators.base import shards
 from bag_generators import InputError
-from elimipl.datasets import tile_shards
+from bag_generators.base import shards
 from elimipl.candidates.crowd import Candidates
+from elimipl.datasets import tile_shards
+from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.tile_shards import shards_from_tiles
 from elimipl.datasets.tiles import bags_from_tiles
-from elimipl.datasets.dataset import BagDataset
 from tests.elimipl.datasets.test_tiles import write_picture
 
 

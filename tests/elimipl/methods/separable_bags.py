@@ -3,8 +3,8 @@
 import numpy as np
 
 from elimipl.candidates.crowd import uniform_false_positives
-from elimipl.datasets.dataset import BagDataset
 from elimipl.candidates.labels import LabelSpace
+from elimipl.datasets.dataset import BagDataset
 
 CLASSES = 4
 

@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 from bag_generators import TissueImage, generate
-from bag_generators.slide import Slide, open_slide
 from bag_generators.base.threads import one_thread
+from bag_generators.slide import Slide, open_slide
 from bag_generators.tissue.phantom import draw
+from elimipl.answers.predictor import Predictor
+from elimipl.candidates.crowd import Candidates
+from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.calibration import calibrate
 from elimipl.cards.card import Accuracy
 from elimipl.cards.finish import Finished, Measured, finish
 from elimipl.config import Config
-from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.dataset import BagDataset
-from elimipl.candidates.labels import LabelSpace
-from elimipl.answers.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
 from elimipl.training.loop import fit
 from scripts.phantom_slide import CELL, PhantomSlide

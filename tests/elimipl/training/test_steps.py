@@ -9,9 +9,9 @@ from torch import nn
 from torch.nn import functional
 
 from bag_generators.base.errors import InputError
+from elimipl.candidates.crowd import Candidates
 from elimipl.cards.finish import finish
 from elimipl.config import PRESETS, Config
-from elimipl.candidates.crowd import Candidates
 from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.methods import METHODS
 from elimipl.methods.networks import VARIANTS, variant

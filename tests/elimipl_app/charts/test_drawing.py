@@ -8,13 +8,13 @@ import plotly.graph_objects as go
 import pytest
 
 from elimipl.candidates.labels import TISSUE7
-from tests.elimipl_app.explore.large_sample import analysis_of
+from elimipl_app.charts.bars import BarGroup, class_bars, instance_bars, score_histogram, three_bars
+from elimipl_app.charts.drawing import Drawing
 from elimipl_app.explore.analysis import MAPS, ViewState, panels_for
 from elimipl_app.explore.map_figure import map_figure
 from elimipl_app.explore.maps import map_scores
-from elimipl_app.charts.bars import BarGroup, class_bars, instance_bars, score_histogram, three_bars
-from elimipl_app.charts.drawing import Drawing
 from elimipl_app.shell.palette import DARK, LIGHT
+from tests.elimipl_app.explore.large_sample import analysis_of
 
 SCORES = np.array([0.1, 0.4, 0.2, 0.3])
 TRUTH = np.array([False, True, False, True])

@@ -5,15 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from elimipl.config import Config
 from elimipl.candidates.labels import TISSUE7, LabelSpace
+from elimipl.config import Config
 from elimipl.training.loop import fit
-from tests.elimipl.toy_bags import toy_bags
-from tests.elimipl_app.figure_json import numbers
-from elimipl_app.compare.figures import final_bars, four_curves, method_bars, small_multiples
 from elimipl_app.charts.curves import accuracy_curves, loss_curves
+from elimipl_app.compare.figures import final_bars, four_curves, method_bars, small_multiples
 from elimipl_app.shell.palette import DARK, LIGHT
 from elimipl_app.train.figures import weight_bars
+from tests.elimipl.toy_bags import toy_bags
+from tests.elimipl_app.figure_json import numbers
 
 
 @pytest.fixture(scope="module")

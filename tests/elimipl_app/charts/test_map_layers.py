@@ -7,8 +7,6 @@ import pytest
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
 from elimipl.candidates.labels import COLON, TISSUE7
-from elimipl_app.explore.analysis import votes_of
-from elimipl_app.explore.maps import attention_layer, share_layer, signed_layer, vote_layers, vote_shares
 from elimipl_app.charts.map_layer import (
     BELOW,
     COLOUR_PAIRS,
@@ -21,6 +19,8 @@ from elimipl_app.charts.map_layer import (
     is_seen_on_tissue,
     rising,
 )
+from elimipl_app.explore.analysis import votes_of
+from elimipl_app.explore.maps import attention_layer, share_layer, signed_layer, vote_layers, vote_shares
 
 TILE = TissueImage.from_array(phantom.draw("NORM", seed=3).pixels)
 

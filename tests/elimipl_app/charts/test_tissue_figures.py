@@ -11,9 +11,9 @@ from PIL import Image
 
 from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
+from elimipl_app.charts.tissue import add_click_targets, add_outlines, display_copy, picture_figure
 from elimipl_app.explore.maps import share_layer
 from elimipl_app.explore.tiles import MapTile, overview_figure
-from elimipl_app.charts.tissue import add_click_targets, add_outlines, display_copy, picture_figure
 from elimipl_app.shell.palette import LIGHT
 
 TILE = TissueImage.from_array(phantom.draw("NORM", seed=3).pixels)

@@ -6,15 +6,15 @@ import pytest
 
 from bag_generators import InputError
 from elimipl import jobs
-from elimipl.jobs import Queue, StoppedError
-from tests.support.waiting import PATIENCE
-from tests.elimipl_app.classroom.a_class import HERE, OUTCOME, TEACHER, opened
-from elimipl_app.classroom import worker
 from elimipl.classroom.outcome import read_outcome
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import BegunTraining
 from elimipl.classroom.tally import tally
+from elimipl.jobs import Queue, StoppedError
+from elimipl_app.classroom import worker
 from elimipl_app.classroom.worker import begin
+from tests.elimipl_app.classroom.a_class import HERE, OUTCOME, TEACHER, opened
+from tests.support.waiting import PATIENCE
 
 PICTURES = 5
 

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from tests.elimipl_app.classroom.a_class import OUTCOME
+from elimipl.classroom.outcome import Fit
 from elimipl_app.classroom import texts
 from elimipl_app.classroom.figures import answer_bars, confusion_map, cost_bars, vote_bars
-from elimipl.classroom.outcome import Fit
 from elimipl_app.shell.palette import DARK, LIGHT
+from tests.elimipl_app.classroom.a_class import OUTCOME
 
 STRANGE = ["<b>one</b>", "a&b %{y}", "<a href='http://example.org'>three</a>"]
 

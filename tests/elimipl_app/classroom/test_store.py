@@ -9,11 +9,11 @@ import pytest
 
 from bag_generators import InputError
 from elimipl.candidates.labels import TISSUE7, LabelSpace
-from tests.elimipl_app.classroom.a_class import HERE, TEACHER, flat_pictures, opened
 from elimipl.classroom.store import classes
 from elimipl.classroom.store.classes import ClassStore, Pace
 from elimipl.classroom.store.database import VARIABLE, usual_path
 from elimipl.classroom.store.records import NewPicture
+from tests.elimipl_app.classroom.a_class import HERE, TEACHER, flat_pictures, opened
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -9,14 +9,14 @@ import torch
 from bag_generators import Bag, TissueImage
 from bag_generators.generators.deep import FEATURE_NAMES, deep
 from elimipl.answers.acceptance import KnownBags
+from elimipl.answers.predictor import Predictor
+from elimipl.answers.scope import judge
+from elimipl.candidates.labels import COLON
 from elimipl.cards.card import SIGNS, Acceptance
 from elimipl.cards.limits import Limits
 from elimipl.config import Config
-from elimipl.candidates.labels import COLON
 from elimipl.model.network import Network
 from elimipl.model.scaling import Scaler
-from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import judge
 from elimipl_app.explore.analysis import Analysis, View
 
 DIM = len(FEATURE_NAMES)

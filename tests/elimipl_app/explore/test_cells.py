@@ -7,7 +7,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from tests.elimipl_app.explore.cell_bags import cell_analysis
+from elimipl_app.charts.map_layer import joined
+from elimipl_app.charts.tissue import MOST_LATTICE, outline_lines
 from elimipl_app.explore import tabs, texts
 from elimipl_app.explore.analysis import MAPS, ViewState, maps_of, votes_of
 from elimipl_app.explore.exports import answer_sentences, removed_sentence
@@ -15,9 +16,8 @@ from elimipl_app.explore.map_figure import map_figure
 from elimipl_app.explore.map_panel import _removed_by
 from elimipl_app.explore.maps import map_scores, shares_inside, vote_layers
 from elimipl_app.explore.picture_export import painted_panels
-from elimipl_app.charts.map_layer import joined
-from elimipl_app.charts.tissue import MOST_LATTICE, outline_lines
 from elimipl_app.shell.palette import LIGHT
+from tests.elimipl_app.explore.cell_bags import cell_analysis
 
 
 @pytest.fixture(scope="module")

@@ -16,18 +16,18 @@ from PIL import Image
 
 from bag_generators import GENERATORS
 from elimipl.answers.answer import Answer
+from elimipl.answers.predictor import Predictor
 from elimipl.cards.limits import Limits
 from elimipl.commands import main
-from elimipl.answers.predictor import Predictor
-from tests.elimipl_app.explore.large_sample import SAMPLES, analysis_of, file_of
+from elimipl_app.charts.map_layer import is_even
 from elimipl_app.explore import exports
 from elimipl_app.explore.analysis import Analysis, CandidateSet, View, ViewState, analyse
 from elimipl_app.explore.exports import geojson, instances_csv, provenance, provenance_json
 from elimipl_app.explore.picture_export import painted_png
 from elimipl_app.explore.report import html_report
 from elimipl_app.explore.texts import scope_sentence
-from elimipl_app.charts.map_layer import is_even
 from elimipl_app.shell.palette import LIGHT
+from tests.elimipl_app.explore.large_sample import SAMPLES, analysis_of, file_of
 
 SHOWN = ViewState(kind="contribution", opacity=0.6, threshold=0.2, removed=(0, 2))
 

@@ -3,10 +3,10 @@
 from bag_generators.tissue.samples import Sample, list_samples
 from elimipl.answers import explain
 from elimipl.answers.predictor import Predictor
+from elimipl_app.charts.map_layer import is_even
 from elimipl_app.explore.analysis import View, analyse
 from elimipl_app.inputs.method import FIRST_MODELS
 from elimipl_app.inputs.picture import FIRST_SAMPLE
-from elimipl_app.charts.map_layer import is_even
 from elimipl_app.shell.cached import scale_of
 
 ENOUGH, LESS = 0.06, 0.12

@@ -8,14 +8,14 @@ import pytest
 from PIL import Image
 
 from bag_generators import GENERATORS
-from tests.elimipl_app.explore.large_sample import analysis_of
+from elimipl_app.charts.map_layer import blended
 from elimipl_app.explore import exports
 from elimipl_app.explore.analysis import BESIDE_ORIGINAL, MAPS, TWO_CLASSES, Analysis, ViewState
 from elimipl_app.explore.exports import provenance
 from elimipl_app.explore.maps import layers_of, region_mask, region_numbers, vote_codes
 from elimipl_app.explore.picture_export import GAP, LINE, magnification, painted_panels, painted_png
 from elimipl_app.explore.report import html_report
-from elimipl_app.charts.map_layer import blended
+from tests.elimipl_app.explore.large_sample import analysis_of
 
 
 @pytest.fixture(scope="module", params=list(GENERATORS))

@@ -10,9 +10,9 @@ from bag_generators.generators.grid import colour_name
 from bag_generators.generators.kmeansseg import LITTLE_GAIN, TIGHT
 from bag_generators.registry import steps_of
 from bag_generators.tissue import phantom
-from elimipl_app.shell.palette import LIGHT
 from elimipl_app.generators.figures import feature_bars, step_figure
 from elimipl_app.generators.page import Described, linked, place_of
+from elimipl_app.shell.palette import LIGHT
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from unittest.mock import patch
 
 import pytest
 
-from elimipl.datasets.pictures import PHANTOMS
 from elimipl.answers.predictor import Predictor
+from elimipl.datasets.pictures import PHANTOMS
 from elimipl_app.inputs.method import fit_to_picture
 
 TISSUE = Predictor.load("tissue7-sbn-elimipl").card

@@ -7,8 +7,7 @@ import pytest
 from PIL import Image
 
 from bag_generators.tissue import phantom
-from elimipl_app.inputs import picture
-from elimipl_app.inputs import gallery
+from elimipl_app.inputs import gallery, picture
 
 
 class BrokenOffError(Exception):

@@ -5,7 +5,17 @@ import pytest
 
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from elimipl.candidates.labels import TISSUE7
-from elimipl_app.lesson.case import DRAWN, NUMBERS, REAL, SIDE, VARIABLE, VARIANTS, composed_bags, drawn_patch, make_case
+from elimipl_app.lesson.case import (
+    DRAWN,
+    NUMBERS,
+    REAL,
+    SIDE,
+    VARIABLE,
+    VARIANTS,
+    composed_bags,
+    drawn_patch,
+    make_case,
+)
 from elimipl_app.lesson.recorded import attention_runs
 
 

@@ -6,7 +6,6 @@ import torch
 
 from elimipl.candidates.labels import TISSUE7
 from elimipl.model.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
-from elimipl_app.shell.palette import DARK, LIGHT
 from elimipl_app.lesson.figures import (
     CANDIDATE,
     CHANCE,
@@ -29,6 +28,7 @@ from elimipl_app.lesson.steps.losses import (
     starting_probabilities,
     walk,
 )
+from elimipl_app.shell.palette import DARK, LIGHT
 
 CANDIDATES = np.array([True, True, False, False, True, False, True])
 TRUE_INDEX = 4

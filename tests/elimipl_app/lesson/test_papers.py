@@ -4,9 +4,9 @@ from html import unescape
 
 import pytest
 
-from scripts.make_teaching_papers import DOCS, PAPERS
 from elimipl_app.lesson.papers import guide, handout, inline
 from elimipl_app.lesson.plan import load_glossary, load_lesson
+from scripts.make_teaching_papers import DOCS, PAPERS
 
 
 @pytest.mark.parametrize("name", PAPERS)

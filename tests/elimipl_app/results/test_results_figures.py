@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from tests.elimipl_app.figure_json import numbers
-from elimipl_app.shell.palette import DARK, LIGHT
 from elimipl_app.results.comparison_figures import Row, accuracy_bars, cost_scatter, curves_over_r, spread
+from elimipl_app.shell.palette import DARK, LIGHT
+from tests.elimipl_app.figure_json import numbers
 
 ROWS = [
     Row("ELIMIPL", "MIPL", {0: 0.7, 1: 0.9}, (0.77, 0.02), 10.0),

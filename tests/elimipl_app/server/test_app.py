@@ -20,10 +20,10 @@ from streamlit.web.server.starlette.starlette_static_routes import create_stream
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from bag_generators import InputError
-from scripts.simulated_visitor import visiting
 from elimipl_app.server import app as server
 from elimipl_app.server.app import MIDDLEWARE, prepare_server, starting
 from elimipl_app.shell.style import STYLE
+from scripts.simulated_visitor import visiting
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = Path(file_util.get_static_dir())

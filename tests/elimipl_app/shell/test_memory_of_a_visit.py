@@ -19,9 +19,9 @@ from bag_generators import TissueImage, generate
 from bag_generators.base.formats import MAX_BYTES, MAX_PIXELS, MOST_BATCH_BYTES, MOST_BATCH_FILES
 from bag_generators.tissue.samples import list_samples
 from elimipl.answers.predictor import Predictor
-from elimipl_app.inputs import gallery
 from elimipl_app.explore.analysis import View, ViewState, analyse
 from elimipl_app.explore.picture_export import painted_png
+from elimipl_app.inputs import gallery
 from elimipl_app.server import upload_limit
 from elimipl_app.server.upload_limit import UploadLimit
 

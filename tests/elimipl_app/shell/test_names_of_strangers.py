@@ -16,23 +16,23 @@ from streamlit.testing.v1 import AppTest
 from bag_generators import InputError, TissueImage
 from bag_generators.base.errors import LONGEST_SENTENCE
 from bag_generators.tissue.samples import list_samples
+from elimipl.answers.predictor import Predictor
+from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.files import find_card
 from elimipl.datasets.shipped import load_bag_set
-from elimipl.candidates.labels import LabelSpace
-from elimipl.answers.predictor import Predictor
-from scripts.bad_inputs.table import NASTY_NAMES
 from elimipl_app.batch.rows import BatchRow, batch_csv, batch_json, shown_name
+from elimipl_app.charts.bars import class_bars
+from elimipl_app.charts.tissue import add_click_targets, picture_figure
 from elimipl_app.explore.analysis import Analysis, CandidateSet, View, ViewState, analyse
 from elimipl_app.explore.answer import bar_groups
 from elimipl_app.explore.exports import geojson, provenance_json
 from elimipl_app.explore.maps import share_layer
 from elimipl_app.explore.report import html_report
 from elimipl_app.explore.tiles import MapTile, overview_figure
-from elimipl_app.charts.bars import class_bars
-from elimipl_app.charts.tissue import add_click_targets, picture_figure
 from elimipl_app.shell.markdown import WORD_JOINER, escape, option_text
 from elimipl_app.shell.palette import LIGHT
 from elimipl_app.train.figures import weight_bars
+from scripts.bad_inputs.table import NASTY_NAMES
 
 ROOT = Path(__file__).resolve().parents[3]
 CLASSES = (

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.elimipl_app.slide.small_map import small_map
 from elimipl_app.slide.overlay import for_viewer, ramps
+from tests.elimipl_app.slide.small_map import small_map
 
 
 def numbers(text: str, kind: str, *shape: int) -> np.ndarray:

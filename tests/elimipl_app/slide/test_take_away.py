@@ -8,8 +8,8 @@ import numpy as np
 
 from bag_generators.slide import open_slide
 from bag_generators.slide.demo import pyramid
-from tests.elimipl_app.slide.small_map import small_map
 from elimipl_app.slide.seen import map_zip
+from tests.elimipl_app.slide.small_map import small_map
 
 
 def test_the_zip_holds_what_the_command_writes(tmp_path):

@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 from bag_generators import InputError
+from elimipl.answers.predictor import Predictor
+from elimipl.candidates.crowd import Candidates
 from elimipl.cards.files import card_paths
 from elimipl.cards.limits import MEASURES
 from elimipl.config import Config
-from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.shipped import load_bag_set
 from elimipl.jobs import DONE, FAILED, STOPPED, Queue
-from elimipl.answers.predictor import Predictor
-from tests.support.waiting import PATIENCE, wait_until
 from elimipl_app.train import plan as plans
 from elimipl_app.train import worker
 from elimipl_app.train.plan import make_plan
 from elimipl_app.train.trained import model_zip
 from elimipl_app.train.worker import TrainingRun
+from tests.support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 

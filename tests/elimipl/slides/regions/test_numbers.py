@@ -5,8 +5,8 @@ import pytest
 import shapely.affinity
 
 from elimipl.candidates.labels import TISSUE7
-from tests.elimipl_app.slide.small_map import small_map
 from elimipl.slides.regions.numbers import coverage, measure
+from tests.elimipl_app.slide.small_map import small_map
 
 
 @pytest.fixture
