@@ -3,11 +3,11 @@
 import streamlit as st
 
 from bag_generators import InputError
+from elimipl_app.runs.plan import make_plan
 from elimipl_app.shell.page import show_error, start_page
 from elimipl_app.train import texts
 from elimipl_app.train.controls import show_training
 from elimipl_app.train.data import choose_data, show_data
-from elimipl_app.train.plan import make_plan
 from elimipl_app.train.settings import DEFAULT_METHOD, choose_candidates, choose_method, choose_settings
 from elimipl_app.train.what_if import show_what_if
 

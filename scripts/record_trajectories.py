@@ -21,7 +21,7 @@ from elimipl.datasets.shipped import load_bag_set
 from elimipl.methods.networks import SUMMARIES, method_config, paper_config
 from elimipl.training.stages import stages
 from elimipl.training.trajectories import ACCURACIES, LOSSES, TRAJECTORIES_FOLDER, About, Trajectories
-from elimipl_app.train.plan import Plan, make_plan
+from elimipl_app.runs.plan import Plan, make_plan
 
 METHODS = tuple(SUMMARIES)
 SMALL = {"hidden": 16, "dropout": 0.0, "batch": 16, "lr": 0.1, "epochs": 60, "seed": 0}

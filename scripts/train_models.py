@@ -1,8 +1,8 @@
 """Train the models of real tissue: colon and tissue7, five generators, ELIMIPL and DEMIPL, each with its full card.
 
-The colon's learn from the train parts of four sources joined by candidate sets (`elimipl.datasets.colon`), those of tissue7
-from one of them; for those the other sources are the strangers. All are reported on held-back pictures: a third of
-tissue7's tiles, slides 03 and 08 of kather8, lesion5/val, ebhi6/val. Temperature, label sets and trust come from
+The colon's learn from the train parts of four sources joined by candidate sets (`elimipl.datasets.colon`), those of
+tissue7 from one of them; for those the other sources are the strangers. All are reported on held-back pictures: a third
+of tissue7's tiles, slides 03 and 08 of kather8, lesion5/val, ebhi6/val. Temperature, label sets and trust come from
 models, and for Deep from encoders, without a fold of the train parts and without whole sources
 (`scripts.colon.left_out`); nothing is fitted on what is reported.
 

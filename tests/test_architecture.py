@@ -46,12 +46,6 @@ ROOMS = {
 """What a room may take from the rest of the house; everything in the room itself is allowed."""
 
 PAGES = ("explore", "slide", "batch", "generators", "lesson", "classroom", "compare", "results", "train", "doctor")
-LENT = {
-    "explore": {"train"},  # models of this visit
-    "compare": {"train"},  # one method trained here and now
-    "classroom": {"batch", "lesson", "train"},  # labels in file names, Figure 1, turns to train
-}
-"""Which pages use parts of another page; all share `elimipl_app.shell` and `elimipl_app.charts`."""
 
 
 @cache
@@ -131,27 +125,11 @@ def test_a_room_takes_only_what_it_is_built_on() -> None:
         assert breaking({path: taken_from(set(PACKAGES), path, {room, *built_on}) for path in own}) == {}, room
 
 
-def test_pages_live_apart() -> None:
-    for page in PAGES:
-        others = {f"elimipl_app.{other}" for other in PAGES if other not in {page, *LENT.get(page, ())}}
-        folder = ROOT / "elimipl_app" / page
-        own = files(f"elimipl_app/{page}") if folder.is_dir() else [folder.with_suffix(".py")]
-        assert breaking({path: taken_from(others, path) for path in own}) == {}, page
-
-
-def test_what_pages_share_and_the_store_of_classes_know_no_page() -> None:
+def test_no_page_imports_another_and_what_they_share_knows_none() -> None:
     pages = {f"elimipl_app.{page}" for page in PAGES}
-    assert (
-        breaking(
-            {path: taken_from(pages, path) for path in [*files("elimipl_app/shell"), *files("elimipl_app/charts")]}
-        )
-        == {}
-    )
-    store = files("elimipl/classroom/store")
-    assert (
-        breaking({path: taken_from({"streamlit", "elimipl_app"}, path, {"elimipl.classroom.store"}) for path in store})
-        == {}
-    )
+    for path in files("elimipl_app"):
+        own = {page for page in pages if within(module_of(path), {page})}
+        assert taken_from(pages - own, path) == set(), path
 
 
 def test_pages_do_no_maths() -> None:

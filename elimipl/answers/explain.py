@@ -38,8 +38,8 @@ def single(predictor: Predictor, bag: Instances) -> np.ndarray:
 def leave_one_out(predictor: Predictor, bag: Instances, blocks: np.ndarray | None = None) -> np.ndarray:
     """p(whole bag) − p(bag without the block of instance j), (n, k): positive where the block speaks for the class.
 
-    `blocks` (n,) takes the place of the bag's own (`elimipl.answers.bag_parts`). The bag without its only block is empty and
-    says nothing; for it every class counts as equally likely.
+    `blocks` (n,) takes the place of the bag's own (`elimipl.answers.bag_parts`). The bag without its only block is
+    empty and says nothing; for it every class counts as equally likely.
     """
     parts = BagParts(predictor, bag, blocks)
     whole = predictor.predict(bag).probabilities  # (k,)

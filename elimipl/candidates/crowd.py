@@ -360,9 +360,9 @@ def doubtful(
     """Candidate sets (m, k) with at most one label added to each, as often as it is confused with those in the set.
 
     `chances[y, c]` (k, k) is how often c comes up for a picture of class y; by default what is known of the classes of
-    `label_space` (`elimipl.candidates.crowd.look_alikes`: counted among pathologists where there are counts, else assumed).
-    A set of several labels has no single truth: each of them is taken as equally likely. No more than one is added,
-    because in the counts behind the table one patch of 4,021 had two. A set never comes to hold every class.
+    `label_space` (`elimipl.candidates.crowd.look_alikes`: counted among pathologists where there are counts, else
+    assumed). A set of several labels has no single truth: each of them is taken as equally likely. No more than one is
+    added, because in the counts behind the table one patch of 4,021 had two. A set never comes to hold every class.
 
     `pictures` names the picture behind each bag, source included: the draw depends on that name and `seed` alone, so
     that augmented copies of a picture share their doubt, whichever other bags are there.

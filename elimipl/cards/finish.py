@@ -208,9 +208,9 @@ def finish(
 ) -> Finished:
     """The model that was fitted on `training`, whose candidate sets came from `candidates`.
 
-    Accuracy, calibration, label sets and reliability are those on the `held_out` bags, or what was `measured`
-    elsewhere (`elimipl.cards.finish`). `qualities` are the pixel measures of the training pictures (default: those
-    that are known, `elimipl.datasets.shipped`). Limits come from the first bag of every picture, not from augmented copies.
+    Accuracy, calibration, label sets and reliability are those on the `held_out` bags, or what was `measured` elsewhere
+    (`elimipl.cards.finish`). `qualities` are the pixel measures of the training pictures (default: those that are
+    known, `elimipl.datasets.shipped`). Limits come from the first bag of every picture, not from augmented copies.
     `known` bags and the rule of `acceptance` say when to trust an answer (`elimipl.answers.acceptance`).
     """
     weights = pack_tensors({**_arrays(fitted), **({} if known is None else known.arrays())})

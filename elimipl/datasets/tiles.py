@@ -91,8 +91,8 @@ def bags_from_tiles(
 ) -> TileBags:
     """Turn every picture into a bag with `generator` and `params`; broken pictures are reported, not fatal.
 
-    Each bag's only candidate is its label: `elimipl.candidates.crowd` gives it company. Copies of one picture (equal files)
-    share a group. `progress` is called with the number of pictures done and of all.
+    Each bag's only candidate is its label: `elimipl.candidates.crowd` gives it company. Copies of one picture (equal
+    files) share a group. `progress` is called with the number of pictures done and of all.
     """
     paths, labels, space = find_tiles(folder, label_space)
     features, kept, groups, refused = [], [], [], []

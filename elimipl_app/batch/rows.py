@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +17,7 @@ from bag_generators.uploads import read_upload
 from elimipl.answers.answer import ACCEPTANCE, Answer, answer
 from elimipl.answers.predictor import Prediction, Predictor
 from elimipl.answers.scope import DRAWINGS_ONLY
-from elimipl.candidates.labels import LabelSpace
+from elimipl.candidates.labels import LabelSpace, label_in
 from elimipl.csv_cells import defused
 from elimipl.datasets.pictures import PHANTOMS
 from elimipl_app.charts.tissue import display_copy
@@ -132,30 +131,6 @@ def shown_name(name: str) -> str:
     """A file name fit to be shown: no control or direction marks, not longer than a line."""
     plain = printable(name)
     return plain if len(plain) <= 80 else f"{plain[:50]}…{plain[-29:]}"
-
-
-def label_in(name: str, labels: Sequence[str]) -> str:
-    """The one class a path names, nearest folder first; empty where it names none, or several at once.
-
-    >>> label_in("tiles/TUM/0001.png", ["STR", "TUM"]), label_in("str-TUM.png", ["STR", "TUM"])
-    ('TUM', '')
-    """
-    by_words = {_words(label): label for label in labels}
-    *folders, file = re.split(r"[/\\]", name)
-    for part in (*reversed(folders), file.rpartition(".")[0] or file):
-        words = _words(part)
-        found = {label for own, label in by_words.items() if own and _contains(words, own)}
-        if found:
-            return found.pop() if len(found) == 1 else ""
-    return ""
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"[^\W\d_]+", text.lower()))
-
-
-def _contains(words: tuple[str, ...], own: tuple[str, ...]) -> bool:
-    return any(words[start : start + len(own)] == own for start in range(len(words) - len(own) + 1))
 
 
 SHOWN = ("thumbnail", "file", "true_label", "answer", "probability", "label_set", "scale", "why")

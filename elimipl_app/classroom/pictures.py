@@ -12,9 +12,8 @@ from bag_generators.scale import TILE, first_field
 from bag_generators.tissue.phantom import Phantom, draw
 from bag_generators.tissue.samples import Sample
 from bag_generators.uploads import read_upload
-from elimipl.candidates.labels import TISSUE7, LabelSpace
+from elimipl.candidates.labels import TISSUE7, LabelSpace, label_in
 from elimipl.classroom.store.records import NewPicture
-from elimipl_app.batch.rows import label_in
 
 LONGEST_SIDE = 512  # px; larger pictures are made smaller
 PATCH = 56  # px of a patch of a composed field

@@ -9,11 +9,11 @@ import streamlit as st
 from elimipl.classroom.store.records import Ballot, ClassSession
 from elimipl.classroom.tally import Tally, tally
 from elimipl_app.charts.drawing import plain
+from elimipl_app.charts.figure_one import label_matrices
 from elimipl_app.classroom import texts
 from elimipl_app.classroom.exports import class_bag_file, class_json, votes_csv
 from elimipl_app.classroom.figures import confusion_map, vote_bars
 from elimipl_app.classroom.kept import class_store
-from elimipl_app.lesson.figures import label_matrices
 from elimipl_app.shell import charts
 from elimipl_app.shell.download import download_button
 from elimipl_app.shell.markdown import escape

@@ -18,17 +18,14 @@ from elimipl_app.charts.tissue import attention_map
 from elimipl_app.compare import texts
 from elimipl_app.compare.figures import final_bars, four_curves, method_bars, small_multiples
 from elimipl_app.inputs import picker
+from elimipl_app.runs.current import POLL_SECONDS, current_run, start_run
+from elimipl_app.runs.plan import WATCHABLE_PACE, Plan, make_plan
+from elimipl_app.runs.worker import TrainingRun
 from elimipl_app.shell import charts, choices
-from elimipl_app.shell.cached import bag_of
+from elimipl_app.shell.cached import bag_of, named_bags
 from elimipl_app.shell.page import show_error
 from elimipl_app.shell.palette import current_palette
 from elimipl_app.shell.texts import in_line
-from elimipl_app.train.controls import current_run, start_run
-from elimipl_app.train.data import named_bags
-from elimipl_app.train.live import POLL_SECONDS
-from elimipl_app.train.plan import Plan, make_plan
-from elimipl_app.train.settings import WATCHABLE_PACE
-from elimipl_app.train.worker import TrainingRun
 
 FIRST, SECOND = "DEMIPL", "ELIMIPL"  # what Figure 2 compares
 NEAREST_TO_THE_PAPER = "tissue-row-authors"

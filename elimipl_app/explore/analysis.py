@@ -11,7 +11,6 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import Bag, TissueImage
-from bag_generators.scale import ScaleDecision
 from bag_generators.tissue.phantom import instance_truth
 from bag_generators.tissue.quality import measure_for
 from bag_generators.tissue.samples import Sample
@@ -22,6 +21,7 @@ from elimipl.answers.scope import Verdict, judge
 from elimipl.candidates.labels import LabelSpace
 from elimipl_app.charts.map_layer import COLOUR_PAIRS
 from elimipl_app.charts.tissue import cells_of
+from elimipl_app.inputs.picture import View
 from elimipl_app.server.log import model_name, picture_name, timed
 from elimipl_app.shell.cached import bag_of, explanation, gradients
 
@@ -32,25 +32,6 @@ PREDICTED, RUNNER_UP = "first", "second"
 """Stand for the most and the second most probable class, whichever they are in the picture at hand."""
 ONE, BESIDE_ORIGINAL, TWO_CLASSES = PANELS = ("one", "original", "classes")
 START_OPACITY = 0.75
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """The part of a picture the model sees, and where its upper left corner lies in the whole (px)."""
-
-    image: TissueImage
-    x: int = 0
-    y: int = 0
-    whole: TissueImage | None = None
-    """The picture the field of view was cut from; None where the field is the whole picture."""
-    scale: ScaleDecision | None = None
-    """The scale that was decided on for the whole picture."""
-
-    @property
-    def picture(self) -> TissueImage:
-        """The whole picture; its sha256 is that of the file."""
-        return self.image if self.whole is None else self.whole
-
 
 Source = Literal["sample", "crowd", "hand"]
 """Who named candidate labels: they came with a drawing, simulated annotators did, or the person at the page."""

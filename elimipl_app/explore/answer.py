@@ -22,6 +22,7 @@ from elimipl_app.explore.analysis import (
     removed_patches,
     set_removed,
 )
+from elimipl_app.inputs.picture import FIELD_HEADING
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.markdown import escape, option_text
 from elimipl_app.shell.palette import Palette, current_palette
@@ -131,7 +132,7 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
         st.subheader(answer.headline, anchor=False)
         failed = [one.reason for one in answer.checks if not one.passed]
         if answer.scale is not None and answer.scale.origin == "assumed" and not answer.scale.doubted:
-            failed.append(f"{answer.scale.sentence} {texts.SET_SCALE}")
+            failed.append(f"{answer.scale.sentence} You can set the scale under “{FIELD_HEADING}”.")
         reasons = "\n".join(f"- {escape(reason)}" for reason in failed)
         would_say = f"{WITHOUT_CHECKS} {escape(words)}, {answer.probability:.0%}. Map and bars are there to look at."
         st.markdown(f"{reasons}\n\n{would_say}")

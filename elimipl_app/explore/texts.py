@@ -21,28 +21,7 @@ if TYPE_CHECKING:
     from elimipl_app.explore.analysis import Analysis
     from elimipl_app.explore.maps import RegionNumbers
 
-STILL_SHOWN = "The picture before is still shown."
 
-
-GALLERY_GROUPS = {
-    "real": "Real tissue, H&E",
-    "restained": "Real colon tissue, re-stained",
-    "phantom": "Drawings with known truth",
-}
-MORE_HELP = "Fetches four tiles of CRC-VAL-HE-7K (CC BY 4.0) from Zenodo, about a megabyte. Nothing of yours is sent."
-MORE_FAILED = "The tiles could not be fetched from Zenodo."
-
-FIELD_HEADING = "Field and scale"
-WHOLE_HELP = (
-    "Deep reads all of it in cells at its own scale, however long that takes; the other generators shrink it to one "
-    "tile. “elimipl predict” and Batch do so, too."
-)
-PART_HELP = (
-    "Off: the whole picture is read, as “elimipl predict” and Batch do. On: a field as large as the tiles that the "
-    "models learned from; a click beside it moves it. The two may differ: each answers for what it has read."
-)
-SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
-SET_SCALE = f"You can set the scale under “{FIELD_HEADING}”."
 SCALE_UNKNOWN = "scale unknown, 0.5 µm per pixel assumed"
 
 CANDIDATES_HEADING = "Candidate labels"

@@ -13,7 +13,6 @@ from bag_generators import InputError, TissueImage
 from bag_generators.tissue.samples import Sample
 from bag_generators.uploads import read_upload
 from elimipl_app.charts.tissue import display_copy
-from elimipl_app.explore import texts
 from elimipl_app.server.log import timed
 from elimipl_app.shell import address
 from elimipl_app.shell.page import show_error
@@ -21,6 +20,8 @@ from elimipl_app.shell.page import show_error
 MOST_KEPT = 8
 MOST_BYTES = 64_000_000
 """Of pixels; the picture on the page is kept however large it is."""
+MORE_HELP = "Fetches four tiles of CRC-VAL-HE-7K (CC BY 4.0) from Zenodo, about a megabyte. Nothing of yours is sent."
+MORE_FAILED = "The tiles could not be fetched from Zenodo."
 _KEPT, _SHOWN = "kept_pictures", "shown_kept"
 
 
@@ -126,12 +127,12 @@ CLASSES = ("LYM", "MUC", "NORM", "TUM")
 
 def offer_more_samples() -> None:
     """One button. It is the only thing on the page that asks the internet."""
-    if st.button("More real samples", key="more-samples", icon=":material/cloud_download:", help=texts.MORE_HELP):
+    if st.button("More real samples", key="more-samples", icon=":material/cloud_download:", help=MORE_HELP):
         try:
             with st.spinner("Fetching four tiles from Zenodo…"), timed("fetch"):
                 _fetch()
         except InputError as error:
-            show_error(InputError(texts.MORE_FAILED, error.fix))
+            show_error(InputError(MORE_FAILED, error.fix))
             return
         st.rerun()
 

@@ -10,11 +10,11 @@ from elimipl.cards.files import DEFAULT
 from elimipl.cards.wording import all_sentences
 from elimipl.datasets.pictures import PHANTOMS
 from elimipl_app.inputs import picker
+from elimipl_app.runs.trained import choose_trained, trained_models
 from elimipl_app.shell import address, texts
 from elimipl_app.shell.cached import predictor, shipped_models
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.page import show_error
-from elimipl_app.train.trained import choose_trained, trained_models
 
 DEFAULT_GENERATOR = "deep"
 DIGITS = 12

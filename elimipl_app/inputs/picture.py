@@ -11,8 +11,6 @@ from bag_generators.base.formats import extensions
 from bag_generators.scale import MICRONS, ScaleDecision, decide_scale, field_size, is_large
 from bag_generators.tissue.samples import Sample, list_samples
 from bag_generators.uploads import read_upload
-from elimipl_app.explore import texts
-from elimipl_app.explore.analysis import View
 from elimipl_app.inputs.gallery import (
     KeptPicture,
     Thumbnail,
@@ -42,6 +40,41 @@ FIRST_SAMPLE = "real-gland"
 
 `tests/elimipl_app/explore/test_first_visit.py` says which samples do when another model is trained.
 """
+
+STILL_SHOWN = "The picture before is still shown."
+GALLERY_GROUPS = {
+    "real": "Real tissue, H&E",
+    "restained": "Real colon tissue, re-stained",
+    "phantom": "Drawings with known truth",
+}
+FIELD_HEADING = "Field and scale"
+WHOLE_HELP = (
+    "Deep reads all of it in cells at its own scale, however long that takes; the other generators shrink it to one "
+    "tile. “elimipl predict” and Batch do so, too."
+)
+PART_HELP = (
+    "Off: the whole picture is read, as “elimipl predict” and Batch do. On: a field as large as the tiles that the "
+    "models learned from; a click beside it moves it. The two may differ: each answers for what it has read."
+)
+SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The part of a picture the model sees, and where its upper left corner lies in the whole (px)."""
+
+    image: TissueImage
+    x: int = 0
+    y: int = 0
+    whole: TissueImage | None = None
+    """The picture the field of view was cut from; None where the field is the whole picture."""
+    scale: ScaleDecision | None = None
+    """The scale that was decided on for the whole picture."""
+
+    @property
+    def picture(self) -> TissueImage:
+        """The whole picture; its sha256 is that of the file."""
+        return self.image if self.whole is None else self.whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,10 +147,10 @@ def _choose_sample(samples: dict[str, Sample]) -> Sample:
                 ],
                 **{
                     heading: [_thumbnail(sample, current) for sample in samples.values() if sample.kind == kind]
-                    for kind, heading in texts.GALLERY_GROUPS.items()
+                    for kind, heading in GALLERY_GROUPS.items()
                 },
             },
-            folded=texts.GALLERY_GROUPS["phantom"],
+            folded=GALLERY_GROUPS["phantom"],
         )
     st.caption(
         samples[chosen].description
@@ -173,7 +206,7 @@ def _receive(file_id: str, data: bytes) -> None:
         st.session_state["upload_seen"] = seen
     if seen.refusal is not None:
         show_error(seen.refusal)
-        st.caption(texts.STILL_SHOWN)
+        st.caption(STILL_SHOWN)
 
 
 def _let_go_of_upload() -> None:
@@ -210,7 +243,7 @@ def choose_field(picture: Picture, generator: str) -> View:
     """The part of the picture the model sees: all of it, as `elimipl predict` reads it, or one field of a large one."""
     with st.container(horizontal=True, vertical_alignment="center", key="field"):
         said = st.container(width="stretch")
-        with st.popover(texts.FIELD_HEADING, icon=":material/crop_free:"):
+        with st.popover(FIELD_HEADING, icon=":material/crop_free:"):
             scale = _choose_scale(picture.image)
             view = replace(_part_of(scale.apply_to(picture.image), generator), scale=scale)
         moved = "" if view.whole is None else f" at {view.x}, {view.y}; click beside it to move it"
@@ -225,9 +258,9 @@ def _part_of(image: TissueImage, generator: str) -> View:
     if generator == "deep" and image.width * image.height * factor**2 <= QUICK:
         if "part" not in st.session_state and {"x", "y"} & address.everything().keys():
             st.session_state["part"] = True  # the link is one to a field
-        whole = not choices.switch("One field only", "part", help=texts.PART_HELP)
+        whole = not choices.switch("One field only", "part", help=PART_HELP)
     else:
-        whole = choices.switch("Whole picture", "whole", help=texts.WHOLE_HELP)
+        whole = choices.switch("Whole picture", "whole", help=WHOLE_HELP)
     if whole:
         return View(image)
     size = field_size(image)
@@ -249,7 +282,7 @@ def _choose_scale(image: TissueImage) -> ScaleDecision:
     decided = scale_of(image)
     start = min(4.0, max(0.05, round(decided.microns_per_pixel, 4)))
     key = "microns" if decided.origin == "assumed" else f"microns_{start:.6g}"
-    microns = choices.number("µm per pixel", 0.05, 4.0, start, key, 0.05, help=texts.SCALE_HELP)
+    microns = choices.number("µm per pixel", 0.05, 4.0, start, key, 0.05, help=SCALE_HELP)
     return decided if abs(microns - start) < 1e-9 else decide_scale(image, by_hand=microns)
 
 

@@ -14,6 +14,9 @@ from elimipl.answers import explain
 from elimipl.answers.predictor import Predictor
 from elimipl.cards.card import Card
 from elimipl.cards.files import card_paths, usable_models
+from elimipl.datasets.benchmark_sets import build_digits
+from elimipl.datasets.dataset import BagDataset
+from elimipl.datasets.shipped import load_bag_set
 from elimipl_app.server.log import picture_name, timed
 
 FEWEST_STEPS, MOST_STEPS, ROWS = 8, 64, 4096
@@ -86,3 +89,9 @@ def gradients(model: Predictor, bag: Bag, column: int) -> np.ndarray:
 
 def _sum(bag: Bag) -> str:
     return hashlib.sha256(bag.features.data).hexdigest()
+
+
+@st.cache_resource(max_entries=9, show_spinner=False)
+def named_bags(name: str) -> BagDataset:
+    """A bag set that ships, or “digits”, in which no picture comes twice; read-only, so all visitors share it."""
+    return build_digits() if name == "digits" else load_bag_set(name)

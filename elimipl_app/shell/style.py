@@ -1,8 +1,8 @@
 """The look of all pages that Streamlit's theme has no words for, as one style sheet.
 
-It comes with the page itself (`elimipl_app.server.app`), so that nothing moves when it takes effect. What belongs to the
-compact pages only hangs on the key of their head. Sizes are those of widgets whose code the browser still has to load:
-without them everything below moves once it has.
+It comes with the page itself (`elimipl_app.server.app`), so that nothing moves when it takes effect. What belongs to
+the compact pages only hangs on the key of their head. Sizes are those of widgets whose code the browser still has to
+load: without them everything below moves once it has.
 """
 
 COMPACT_HEAD = "compact-head"

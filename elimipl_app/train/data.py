@@ -10,13 +10,13 @@ import streamlit as st
 from bag_generators import GENERATORS, InputError
 from bag_generators.base.errors import printable
 from bag_generators.base.formats import MOST_ZIP_CLASSES
-from elimipl.datasets.benchmark_sets import build_digits
 from elimipl.datasets.dataset import UNLABELLED, BagDataset
-from elimipl.datasets.shipped import bag_sets, load_bag_set
+from elimipl.datasets.shipped import bag_sets
 from elimipl.datasets.tiles import bags_from_zip
 from elimipl_app.inputs import picker
 from elimipl_app.server.visitor import KeptForVisitors, visitor
 from elimipl_app.shell import choices
+from elimipl_app.shell.cached import named_bags
 from elimipl_app.shell.markdown import escape
 from elimipl_app.train import texts
 
@@ -67,12 +67,6 @@ def choose_data() -> Data | None:
     generator = _choose_generator([name for name in GENERATORS if f"{kind}-{name}" in bag_sets()])
     title = f"{texts.DATA_NAMES[kind]}, {GENERATORS[generator].title}"
     return Data(title, named_bags(f"{kind}-{generator}"), has_own_candidates=False)
-
-
-@st.cache_resource(max_entries=9, show_spinner=False)
-def named_bags(name: str) -> BagDataset:
-    """A bag set that ships, or “digits”, in which no picture comes twice; read-only, so all visitors share it."""
-    return build_digits() if name == "digits" else load_bag_set(name)
 
 
 def _choose_generator(among: Sequence[str] | None = None) -> str:

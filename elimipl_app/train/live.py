@@ -6,6 +6,9 @@ import streamlit as st
 from elimipl.cards.finish import Finished
 from elimipl.jobs import Progress
 from elimipl_app.charts.curves import accuracy_curves, loss_curves
+from elimipl_app.runs.current import POLL_SECONDS
+from elimipl_app.runs.plan import Plan
+from elimipl_app.runs.worker import TrainingRun
 from elimipl_app.shell import charts
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.page import show_error
@@ -13,10 +16,7 @@ from elimipl_app.shell.palette import current_palette
 from elimipl_app.shell.texts import duration, in_line
 from elimipl_app.train import texts
 from elimipl_app.train.figures import weight_bars
-from elimipl_app.train.plan import Plan
-from elimipl_app.train.worker import TrainingRun
 
-POLL_SECONDS = 0.5
 METRIC_WIDTH = 140  # screen px; those that find no room go to the next row
 
 

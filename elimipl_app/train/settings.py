@@ -11,6 +11,7 @@ from elimipl.loss_registry import CLI, LOSSES
 from elimipl.methods import METHODS, network_methods, training_config
 from elimipl.methods.networks import uses
 from elimipl_app.inputs import picker
+from elimipl_app.runs.plan import WATCHABLE_PACE
 from elimipl_app.shell import choices
 from elimipl_app.shell.address import N
 from elimipl_app.train import texts
@@ -18,7 +19,6 @@ from elimipl_app.train.data import Data
 
 DEFAULT_METHOD = "ELIMIPL"
 MOST_EPOCHS = 1000
-WATCHABLE_PACE = 10.0  # epochs per second
 
 
 def choose_candidates(data: Data) -> Candidates:

@@ -69,18 +69,6 @@ WEIGHTS_HELP = (
     "Every candidate starts with the same weight; eq. 6 moves them towards what the model says. "
     "Green is the true label, which the training never sees."
 )
-DOWNLOAD_HELP = "A zip of two files: the weights (safetensors) and the card (JSON) that says how they came about."
-TRAINED_TITLES = {"shipped": "Shipped", "trained": "Trained by you"}
-
-
-def trained_title(model_id: str, data: str) -> str:
-    """A model of this visit in a list: its id, and what was trained on which data."""
-    return f"{model_id}: {data}"
-
-
-def trained_about(pictures: str | None) -> str:
-    """What is said below the choice of a model that was trained in this visit."""
-    return f"Trained by you on {pictures or 'data of an unknown kind'}; gone ten minutes after the tab is closed."
 
 
 def still_here(name: str) -> str:

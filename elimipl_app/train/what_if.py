@@ -10,17 +10,16 @@ from elimipl.answers.trust import auroc
 from elimipl.candidates.crowd import Candidates
 from elimipl.datasets.compose import SET, WhatIf, composed_tissue
 from elimipl.methods import training_config
+from elimipl_app.runs.current import POLL_SECONDS, current_run, start_run
+from elimipl_app.runs.plan import Plan
+from elimipl_app.runs.worker import TrainingRun
 from elimipl_app.shell import charts, choices
+from elimipl_app.shell.cached import named_bags
 from elimipl_app.shell.page import show_error
 from elimipl_app.shell.palette import current_palette
 from elimipl_app.shell.texts import in_line
 from elimipl_app.train import texts
-from elimipl_app.train.controls import current_run, start_run
-from elimipl_app.train.data import named_bags
 from elimipl_app.train.figures import what_if_curves
-from elimipl_app.train.live import POLL_SECONDS
-from elimipl_app.train.plan import Plan
-from elimipl_app.train.worker import TrainingRun
 
 EPOCHS = 30
 SETTINGS = {"hidden": 32, "dropout": 0.0, "batch": 32, "lr": 0.1, "epochs": EPOCHS, "seed": 0, "scaling": "zscore"}

@@ -193,8 +193,11 @@ def test_a_class_sees_no_navigation_and_no_controls_around_the_step():
 
 
 def test_answers_can_be_taken_away():
-    script = "from elimipl_app.lesson.progress import as_csv\nfrom elimipl_app.lesson.plan import load_lesson\nimport streamlit as st\n"
-    visit = AppTest.from_string(script + "st.text(as_csv(load_lesson().steps))", default_timeout=60)
+    script = (
+        "import streamlit as st\nfrom elimipl_app.lesson.plan import load_lesson\n"
+        "from elimipl_app.lesson.progress import as_csv\nst.text(as_csv(load_lesson().steps))"
+    )
+    visit = AppTest.from_string(script, default_timeout=60)
     visit.query_params.update(say_losses="2", open_losses="1", say_labels="0")
     rows = list(csv.DictReader(io.StringIO(visit.run().text[0].value)))
     assert [(row["step"], row["right"], row["revealed"]) for row in rows] == [

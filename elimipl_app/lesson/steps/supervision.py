@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from elimipl.candidates.crowd import uniform_false_positives
+from elimipl_app.charts.figure_one import label_matrices, label_strip
 from elimipl_app.charts.tissue import is_wide
 from elimipl_app.lesson import kept, texts
 from elimipl_app.lesson.case import (
@@ -19,7 +20,7 @@ from elimipl_app.lesson.case import (
     number_choice,
     show_origin,
 )
-from elimipl_app.lesson.figures import label_matrices, label_strip, marked_picture
+from elimipl_app.lesson.figures import marked_picture
 from elimipl_app.shell import charts
 from elimipl_app.shell.address import Bound
 from elimipl_app.shell.palette import current_palette

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elimipl_app.batch.rows import label_in
+from elimipl.candidates.labels import label_in
 
 LABELS = ["NORM", "STR", "TUM", "AC", "LG IN", "Normal mucosa"]
 

@@ -6,17 +6,8 @@ import torch
 
 from elimipl.candidates.labels import TISSUE7
 from elimipl.model.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
-from elimipl_app.lesson.figures import (
-    CANDIDATE,
-    CHANCE,
-    MEANINGS,
-    TRUE,
-    contrast_figure,
-    digit_row,
-    label_matrices,
-    label_parts,
-    label_strip,
-)
+from elimipl_app.charts.figure_one import CANDIDATE, MEANINGS, TRUE, label_matrices, label_parts, label_strip
+from elimipl_app.lesson.figures import CHANCE, contrast_figure, digit_row
 from elimipl_app.lesson.recorded import ATTENTION_FILE, RECORDED_FILE, attention_runs, recorded_runs
 from elimipl_app.lesson.steps.attention import KINDS, attention_panels, contrasts, share_out
 from elimipl_app.lesson.steps.losses import (

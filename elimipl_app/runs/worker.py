@@ -12,8 +12,8 @@ from elimipl.datasets.pictures import pictures_of
 from elimipl.jobs import Job, StoppedError
 from elimipl.training.loop import fit
 from elimipl.training.reports import EpochReport
+from elimipl_app.runs.plan import Plan
 from elimipl_app.server.log import log_event, log_job, model_name
-from elimipl_app.train.plan import Plan
 
 
 @dataclass(frozen=True, eq=False)

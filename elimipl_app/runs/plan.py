@@ -14,6 +14,7 @@ from elimipl.training.splits import stratified_splits
 
 MOST_WATCHED = 6
 SPLIT_SEED = 0
+WATCHABLE_PACE = 10.0  # epochs per second
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,11 @@ from elimipl.cards.finish import Finished
 from elimipl_app.server.log import model_name
 from elimipl_app.server.visitor import KeptForVisitors, visitor
 from elimipl_app.shell.download import download_button
-from elimipl_app.train import texts
 
 MOST_KEPT = 6
 MOST_VISITORS = 32  # whose models wait for a reload
+DOWNLOAD_HELP = "A zip of two files: the weights (safetensors) and the card (JSON) that says how they came about."
+TRAINED_TITLES = {"shipped": "Shipped", "trained": "Trained by you"}
 _KEPT, _COUNT, _ORIGIN = "trained_models", "trained_count", "model_origin"
 
 
@@ -70,9 +71,9 @@ def choose_trained(generator: str) -> Predictor | None:
     st.session_state.setdefault(_ORIGIN, "shipped")
     origin = st.segmented_control(
         "Models",
-        options=list(texts.TRAINED_TITLES),
+        options=list(TRAINED_TITLES),
         required=True,
-        format_func=texts.TRAINED_TITLES.__getitem__,
+        format_func=TRAINED_TITLES.__getitem__,
         key=_ORIGIN,
     )
     if origin == "shipped":
@@ -80,10 +81,11 @@ def choose_trained(generator: str) -> Predictor | None:
     chosen = st.selectbox(
         "Which one",
         options=list(reversed(fitting)),
-        format_func=lambda name: texts.trained_title(name, fitting[name].card.training_data.name),
+        format_func=lambda name: f"{name}: {fitting[name].card.training_data.name}",
         key=f"trained_{generator}",
     )
-    st.caption(texts.trained_about(fitting[chosen].card.pictures))
+    pictures = fitting[chosen].card.pictures or "data of an unknown kind"
+    st.caption(f"Trained by you on {pictures}; gone ten minutes after the tab is closed.")
     return fitting[chosen]
 
 
@@ -98,7 +100,7 @@ def show_take_along(trained: Finished) -> None:
             "application/zip",
             model_name(card),
             icon=":material/download:",
-            help=texts.DOWNLOAD_HELP,
+            help=DOWNLOAD_HELP,
         )
         if card.generator not in GENERATORS:
             st.caption("This model reads digits, not tissue, so the Explore page can't use it.")

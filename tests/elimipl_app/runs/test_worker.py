@@ -18,11 +18,11 @@ from elimipl.cards.limits import MEASURES
 from elimipl.config import Config
 from elimipl.datasets.shipped import load_bag_set
 from elimipl.jobs import DONE, FAILED, STOPPED, Queue
-from elimipl_app.train import plan as plans
-from elimipl_app.train import worker
-from elimipl_app.train.plan import make_plan
-from elimipl_app.train.trained import model_zip
-from elimipl_app.train.worker import TrainingRun
+from elimipl_app.runs import plan as plans
+from elimipl_app.runs import worker
+from elimipl_app.runs.plan import make_plan
+from elimipl_app.runs.trained import model_zip
+from elimipl_app.runs.worker import TrainingRun
 from tests.support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -166,8 +166,8 @@ def test_too_many_numbers_are_refused(phantoms, monkeypatch):
 def test_a_server_that_is_stopped_ends_its_trainings_first():
     program = (
         "from elimipl.config import Config\nfrom elimipl.datasets.shipped import load_bag_set\n"
-        "from elimipl.candidates.crowd import Candidates\nfrom elimipl_app.train.plan import make_plan\n"
-        "from elimipl import jobs\nfrom elimipl_app.train.worker import TrainingRun\n"
+        "from elimipl.candidates.crowd import Candidates\nfrom elimipl_app.runs.plan import make_plan\n"
+        "from elimipl import jobs\nfrom elimipl_app.runs.worker import TrainingRun\n"
         "jobs.STOP_PATIENCE = 0.0\n"  # a page goes on when it likes, the server waits for what it started
         "config = Config.preset('default', hidden=16, epochs=100_000)\n"
         "plan = make_plan('x', load_bag_set('phantoms-sbn'), Candidates('random'), config)\n"
