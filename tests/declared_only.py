@@ -73,13 +73,13 @@ def build_files() -> None:
     from bag_generators.tissue.samples import list_samples
     from elimipl.answers.predictor import Predictor
     from elimipl.candidates.labels import TISSUE7
+    from elimipl.classroom.pictures import drawn
     from elimipl.classroom.store.classes import ClassStore
     from elimipl.classroom.tally import tally
     from elimipl.slides import map_slide
     from elimipl.slides.exports import write_map
     from elimipl_app.batch.rows import batch_csv, batch_json, classify_files
     from elimipl_app.classroom.exports import class_bag_file, class_json, votes_csv
-    from elimipl_app.classroom.pictures import drawn
     from elimipl_app.explore.analysis import View, ViewState, analyse
     from elimipl_app.explore.exports import geojson, instances_csv, provenance_json
     from elimipl_app.explore.picture_export import painted_png

@@ -15,6 +15,7 @@ from bag_generators.tissue.stain import augmented
 from elimipl.candidates.crowd import ANNOTATORS
 from elimipl.candidates.labels import TISSUE7, LabelSpace
 from elimipl.classroom.outcome import ARMS, METHODS, Fit, Learned, Outcome
+from elimipl.classroom.pictures import compose_field
 from elimipl.classroom.store.records import PictureFacts
 from elimipl.classroom.tally import Tally
 from elimipl.config import Config
@@ -22,7 +23,6 @@ from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.shipped import bag_sets, build_phantoms, load_bag_set
 from elimipl.jobs import StoppedError
 from elimipl.training.loop import fit
-from elimipl_app.classroom.pictures import compose_field
 
 DEFAULT_GENERATOR = "kmeansseg"  # of the quick ones the best on few drawings
 EPOCHS = 40

@@ -9,8 +9,9 @@ from bag_generators import InputError
 from bag_generators.base.formats import extensions
 from bag_generators.tissue.samples import list_samples
 from elimipl.candidates.labels import COLON, TISSUE7, LabelSpace
+from elimipl.classroom import pictures
 from elimipl.classroom.store.records import ClassSession, NewPicture
-from elimipl_app.classroom import pictures, texts
+from elimipl_app.classroom import texts
 from elimipl_app.classroom.kept import class_store, network_address
 from elimipl_app.server.visitor import visitor
 from elimipl_app.shell import address

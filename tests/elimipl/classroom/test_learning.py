@@ -22,6 +22,7 @@ from elimipl.classroom.learning import (
     make_task,
 )
 from elimipl.classroom.outcome import read_outcome
+from elimipl.classroom.pictures import compose_field, from_upload
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import Ballot, PictureFacts
 from elimipl.classroom.tally import tally
@@ -29,7 +30,6 @@ from elimipl.datasets.dataset import BagDataset
 from elimipl.jobs import Job, Queue
 from elimipl_app.classroom import worker
 from elimipl_app.classroom.exports import class_bag_file, class_json, votes_csv
-from elimipl_app.classroom.pictures import compose_field, from_upload
 from elimipl_app.classroom.worker import ClassTraining
 from tests.elimipl_app.classroom.a_class import OUTCOME, small_pictures
 from tests.support.waiting import PATIENCE

@@ -6,9 +6,9 @@ import numpy as np
 
 from elimipl.candidates.labels import TISSUE7
 from elimipl.classroom.outcome import Fit, Learned, Outcome
+from elimipl.classroom.pictures import as_png, drawn
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import ClassSession, NewPicture
-from elimipl_app.classroom.pictures import as_png, drawn
 
 TEACHER, HERE = "the teacher's browser", "192.168.1.7"
 OUTCOME = Outcome(

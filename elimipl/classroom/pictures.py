@@ -2,7 +2,6 @@
 
 import io
 
-import cv2
 import numpy as np
 from PIL import Image
 
@@ -80,7 +79,8 @@ def _fitted(image: TissueImage, name: str, kind: str, truth: int | None) -> NewP
     field = first_field(image)
     microns, pixels = field.microns_per_pixel, _middle(field.pixels)
     if (factor := LONGEST_SIDE / max(pixels.shape[:2])) < 1:
-        pixels = np.asarray(cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA))
+        size = round(pixels.shape[1] * factor), round(pixels.shape[0] * factor)
+        pixels = np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BOX))
         microns = None if microns is None else microns / factor
     return NewPicture(as_png(pixels), name, "drawn" if kind == "drawn" else "tissue", truth, microns)
 
