@@ -16,8 +16,8 @@ import numpy as np
 from bag_generators import GENERATORS, TissueImage, generate, load
 from bag_generators.base.errors import InputError
 from bag_generators.tissue.quality import measure
+from elimipl.answers.answer import judge
 from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import judge
 from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.matlab import load_bags
 from elimipl.datasets.tiles import bags_from_zip

@@ -43,12 +43,34 @@ GROUPS = {
     "faults: disk, model files, surroundings, kill -9": ["tests/faults", "tests/elimipl/training/test_checkpoint.py"],
     "faults: server killed with a page open": ["tests/browser/test_restart.py"],
     "class sessions: roles, guesses, floods, disks, kill -9": [
-        "tests/elimipl_app/classroom/test_store.py",
+        "tests/elimipl/classroom/test_store.py",
         "tests/faults/test_class_sessions.py",
         "tests/server/test_class.py",
         "tests/browser/test_class.py",
     ],
 }
+
+WAY = (
+    ("elimipl_app/explore/page.py", "show_page", "the page from top to bottom; app.py calls it"),
+    ("elimipl_app/inputs/picture.py", "choose_picture", "a sample, an upload or a picture of this visit"),
+    ("bag_generators/uploads.py", "read_upload", "hands the bytes to a process with limits of time and memory"),
+    ("bag_generators/reading/decoding.py", "decode", "there: what kind of file, Pillow, one refusal or pixels"),
+    ("bag_generators/reading/pixel_values.py", "to_srgb", "colour profile to sRGB"),
+    ("bag_generators/reading/pixel_values.py", "to_rgb", "16 bits, palettes, transparency and profiles to 8-bit sRGB"),
+    ("elimipl_app/inputs/method.py", "choose_model", "the model that reads the bag"),
+    ("elimipl_app/inputs/picture.py", "choose_field", "whole picture or field, and its scale"),
+    ("elimipl_app/explore/analysis.py", "analyse", "all that the page knows about this field"),
+    ("bag_generators/registry.py", "generate", "the generator by its name, on pixels at its scale"),
+    ("bag_generators/generators/deep.py", "deep", "cells of 14 px, each with its surroundings"),
+    ("bag_generators/generators/encoder.py", "cells", "the encoder over the whole picture, twice"),
+    ("elimipl/answers/predictor.py", "predict", "bag → calibrated probabilities and attention"),
+    ("elimipl/model/network.py", "read", "equations 1–4"),
+    ("elimipl/answers/answer.py", "judge", "is this a picture the model may be asked about?"),
+    ("elimipl/answers/answer.py", "of", "label, set, trusted or why not"),
+    ("elimipl_app/explore/map_panel.py", "show_map", "which map, how it is painted, what a click does"),
+    ("elimipl_app/explore/map_figure.py", "map_figure", "the Plotly figure"),
+)
+"""The way of one upload through the house: file, function, what happens there."""
 
 IN_WORDS = {
     Outcome.REFUSED: "refused by the loader:",
@@ -65,6 +87,16 @@ def models_table() -> str:
     for card in list_models():
         spaces.setdefault(card.id.partition("-")[0], []).append(card)
     return "\n\n".join(_of_space(space, spaces[space]) for space in _SPACES)
+
+
+def way_table() -> str:
+    """Every function of note on the way of one upload, with its file and line."""
+    lines = ["| where | what | |", "|---|---|---|"]
+    for path, name, what in WAY:
+        text = (ROOT / path).read_text(encoding="utf-8")
+        line = text[: text.index(f"def {name}(")].count("\n") + 1
+        lines.append(f"| `{path}:{line}` | `{name}` | {what} |")
+    return "\n".join(lines)
 
 
 def best_table() -> str:
@@ -277,6 +309,7 @@ def _flips(by_amount: dict[str, dict[str, int]]) -> str:
 
 
 TABLES = {
+    "docs/architecture.md": {"way": way_table},
     "README.md": {"best": best_table},
     "docs/models.md": {"models": models_table, "sources": sources_table},
     "docs/speed.md": {"same": same_work_table, "batch": other_batch_table},

@@ -24,8 +24,7 @@ from PIL.TiffImagePlugin import TiffImageFile
 from bag_generators.base.errors import InputError
 from bag_generators.base.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, format_of, in_words
 from bag_generators.reading import tiff
-from bag_generators.reading.colours import bmp_profile, colours_of, png_colours
-from bag_generators.reading.pixel_values import Storage, to_rgb
+from bag_generators.reading.pixel_values import Storage, bmp_profile, colours_of, png_colours, to_rgb
 from bag_generators.reading.scale import Scale, scale_of
 
 MOST_PARTS = {"PNG": 50_000, "JPEG": 10_000}

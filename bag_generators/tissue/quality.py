@@ -1,6 +1,6 @@
 """What the pixels alone say: whether a picture is one to judge (size, tissue, focus, colour), and a patch in words.
 
-Only measures, no verdicts: what is usual depends on the tiles a model learned from (`elimipl.answers.scope`). They are
+Only measures, no verdicts: what is usual depends on the tiles a model learned from (`elimipl.answers.answer`). They are
 taken from what a generator sees: the 224×224 working copy, or windows of 224 px at the scale it keeps.
 """
 

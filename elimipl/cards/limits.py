@@ -1,6 +1,6 @@
 """The limits on a model's card: within them a picture, its bag and the answer are like those of the training.
 
-They are derived once, from what the model learned from, and read by `elimipl.answers.scope`.
+They are derived once, from what the model learned from, and read by `elimipl.answers.answer`.
 """
 
 from __future__ import annotations

@@ -14,9 +14,8 @@ from bag_generators.base.errors import printable
 from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import measure_for
 from bag_generators.uploads import read_upload
-from elimipl.answers.answer import ACCEPTANCE, Answer, answer
+from elimipl.answers.answer import ACCEPTANCE, DRAWINGS_ONLY, Answer, answer
 from elimipl.answers.predictor import Prediction, Predictor
-from elimipl.answers.scope import DRAWINGS_ONLY
 from elimipl.candidates.labels import LabelSpace, label_in
 from elimipl.csv_cells import defused
 from elimipl.datasets.pictures import PHANTOMS

@@ -14,10 +14,9 @@ from bag_generators import Bag, TissueImage
 from bag_generators.tissue.phantom import instance_truth
 from bag_generators.tissue.quality import measure_for
 from bag_generators.tissue.samples import Sample
-from elimipl.answers.answer import Answer
+from elimipl.answers.answer import Answer, Verdict, judge
 from elimipl.answers.bag_parts import blocks_of
 from elimipl.answers.predictor import FeatureBag, Instances, Prediction, Predictor
-from elimipl.answers.scope import Verdict, judge
 from elimipl.candidates.labels import LabelSpace
 from elimipl_app.charts.map_layer import COLOUR_PAIRS
 from elimipl_app.charts.tissue import cells_of

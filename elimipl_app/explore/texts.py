@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bag_generators import TissueImage
-from elimipl.answers.answer import ACCEPTANCE, Answer
-from elimipl.answers.scope import DRAWINGS_ONLY, Verdict
+from elimipl.answers.answer import ACCEPTANCE, DRAWINGS_ONLY, Answer, Verdict
 from elimipl.answers.trust import FlippingCurve
 from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.card import Card

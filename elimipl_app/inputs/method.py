@@ -3,8 +3,8 @@
 import streamlit as st
 
 from bag_generators import GENERATORS, InputError
+from elimipl.answers.answer import DRAWINGS_ONLY
 from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import DRAWINGS_ONLY
 from elimipl.cards.card import Card
 from elimipl.cards.files import DEFAULT
 from elimipl.cards.wording import all_sentences

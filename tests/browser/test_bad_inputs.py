@@ -15,7 +15,7 @@ CHOSEN = (
     "empty.png",
     "web-page.png",
     "cut-at-50%.jpg",
-    "bomb-15000.png",
+    "bomb-9000.png",
     "text-of-20-megabytes.png",
     "one-pixel.png",
     "four-pages.tif",

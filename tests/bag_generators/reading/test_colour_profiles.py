@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageCms
 
 from bag_generators.image import load
-from bag_generators.reading.colours import CONVERTED, MOST_PROFILE_BYTES, UNUSED
+from bag_generators.reading.pixel_values import CONVERTED, MOST_PROFILE_BYTES, UNUSED
 from scripts.bad_inputs.encodings import (
     D65,
     DISPLAY_P3,

@@ -3,8 +3,7 @@
 import numpy as np
 from PIL import Image, ImageCms
 
-from bag_generators.reading.colours import Colours
-from bag_generators.reading.pixel_values import Storage, on_white, to_rgb
+from bag_generators.reading.pixel_values import Colours, Storage, on_white, to_rgb
 
 
 def test_every_value_of_every_opacity_looks_on_white_as_pillow_lays_it():

@@ -7,9 +7,8 @@ import pytest
 
 from bag_generators.scale import ScaleDecision
 from bag_generators.tissue.nuclei import ScaleEstimate
-from elimipl.answers.answer import Answer, answer
+from elimipl.answers.answer import Answer, Check, Verdict, answer
 from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import Check, Verdict
 from elimipl.cards.calibration import ConfidenceBin, Reliability
 from elimipl.cards.conformal import Conformal
 

@@ -13,8 +13,8 @@ import skimage.data
 from bag_generators import Bag, InputError, TissueImage, generate, load
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from bag_generators.tissue.quality import measure
+from elimipl.answers.answer import Verdict, judge
 from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import Verdict, judge
 from elimipl.candidates.crowd import Candidates
 from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.card import Card

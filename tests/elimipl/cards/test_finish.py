@@ -12,8 +12,8 @@ from bag_generators import TissueImage, generate
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
 from bag_generators.tissue.quality import measure
 from bag_generators.tissue.samples import list_samples
+from elimipl.answers.answer import Verdict, judge
 from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import Verdict, judge
 from elimipl.candidates.crowd import Candidates
 from elimipl.cards import files, finish
 from elimipl.cards.card import Card

@@ -9,8 +9,8 @@ import torch
 from bag_generators import Bag, TissueImage
 from bag_generators.generators.deep import FEATURE_NAMES, deep
 from elimipl.answers.acceptance import KnownBags
+from elimipl.answers.answer import judge
 from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import judge
 from elimipl.candidates.labels import COLON
 from elimipl.cards.card import SIGNS, Acceptance
 from elimipl.cards.limits import Limits

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from elimipl.answers.answer import Check, Verdict
 from elimipl.answers.predictor import Predictor
-from elimipl.answers.scope import Check, Verdict
 from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
 from elimipl.cards.card import MethodTrust, Trust
 from elimipl_app.explore import texts
