@@ -25,7 +25,7 @@ _FEW_FILES = 100  # starting workers takes about as long as this many tiles
 _AHEAD = 4  # files handed to a worker before it has answered, so that it never waits for us
 
 
-class Outcome(NamedTuple):
+class BagOrRefusal(NamedTuple):
     """What became of one file: a bag with the loader's notes, or the reason why not."""
 
     result: Bag | InputError
@@ -50,16 +50,16 @@ class Wanted(NamedTuple):
 BAGS_ONLY = Wanted()
 
 
-def outcome_of(name: str, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> Outcome:
+def outcome_of(name: str, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> BagOrRefusal:
     """Load one picture and make its bag; measure the same pixels too where that is asked for."""
     try:
         image = load(path)
         scale = decide_scale(image, wanted.microns_per_pixel) if wanted.scale else None
         image = image if scale is None else scale.apply_to(image)
         quality = measure_for(name, image) if wanted.quality else None
-        return Outcome(generate(name, image, **params), image.notes, quality, scale)
+        return BagOrRefusal(generate(name, image, **params), image.notes, quality, scale)
     except InputError as refusal:
-        return Outcome(refusal)
+        return BagOrRefusal(refusal)
 
 
 def generate_many(
@@ -88,7 +88,7 @@ def generate_with_notes(
     *,
     wanted: Wanted = BAGS_ONLY,
     **params: Any,
-) -> Iterator[tuple[AnyPath, Outcome]]:
+) -> Iterator[tuple[AnyPath, BagOrRefusal]]:
     """`generate_many` with what the loader noted on each picture, and what else is wanted."""
     files = paths if isinstance(paths, Sequence) else list(paths)
     count = 1 if workers is None and len(files) < _FEW_FILES else number_of_workers(workers, len(files))
@@ -96,12 +96,12 @@ def generate_with_notes(
     recipe = recipe_of(name)
     generate(name, blank, **params)  # a blank picture tells whether the name and the parameters are right
 
-    def counted() -> Iterator[tuple[AnyPath, Outcome]]:
+    def counted() -> Iterator[tuple[AnyPath, BagOrRefusal]]:
         if recipe is None or count == 1:
             stream = _one_by_one(partial(outcome_of, name, params, wanted), files)
         else:
             job = (recipe, params, wanted)
-            died = Outcome(crashed())
+            died = BagOrRefusal(crashed())
             stream = in_processes(_outcome_elsewhere, files, count, shared=job, ahead=_AHEAD, at_death=lambda _: died)
         for done, (file, outcome) in enumerate(stream, start=1):
             if progress is not None:
@@ -111,7 +111,9 @@ def generate_with_notes(
     return counted()
 
 
-def _one_by_one(make: Callable[[AnyPath], Outcome], files: Iterable[AnyPath]) -> Iterator[tuple[AnyPath, Outcome]]:
+def _one_by_one(
+    make: Callable[[AnyPath], BagOrRefusal], files: Iterable[AnyPath]
+) -> Iterator[tuple[AnyPath, BagOrRefusal]]:
     """The outcomes made in this process. The matrices are small: a second BLAS thread costs more than it helps."""
     libraries = ThreadpoolController()
     for file in files:
@@ -120,7 +122,7 @@ def _one_by_one(make: Callable[[AnyPath], Outcome], files: Iterable[AnyPath]) ->
         yield file, outcome
 
 
-def _outcome_elsewhere(recipe: Generator, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> Outcome:
+def _outcome_elsewhere(recipe: Generator, params: dict[str, Any], wanted: Wanted, path: AnyPath) -> BagOrRefusal:
     """`outcome_of` in a process that may not know the generator yet."""
     return outcome_of(register_again(recipe), params, wanted, path)
 

@@ -31,7 +31,7 @@ from bag_generators.reading.decoding import (
 _SECONDS_TO_START = 20.0
 
 
-class Question(NamedTuple):
+class ReadTask(NamedTuple):
     """A file, and whether only the size that its header states is asked for."""
 
     data: bytes
@@ -60,7 +60,7 @@ def start_readers() -> None:
         _readers.start()
 
 
-def answer(question: Question) -> Decoded | tuple[int, int] | None:
+def carry_out(question: ReadTask) -> Decoded | tuple[int, int] | None:
     """What a reading process does."""
     try:
         with limited(question.seconds, MOST_READER_BYTES):
@@ -69,13 +69,13 @@ def answer(question: Question) -> Decoded | tuple[int, int] | None:
         raise InputError(*NO_MEMORY) from None
 
 
-_readers = Standbys(answer, MOST_PICTURE_READERS, MOST_PICTURE_SECONDS + _SECONDS_TO_START, MOST_SECONDS_IN_LINE)
+_readers = Standbys(carry_out, MOST_PICTURE_READERS, MOST_PICTURE_SECONDS + _SECONDS_TO_START, MOST_SECONDS_IN_LINE)
 
 
 def _ask(data: bytes, only_size: bool) -> Any:
     refuse_if_too_many_bytes(len(data), data[:64])
     try:
-        return _readers.ask(Question(data, only_size, MOST_PICTURE_SECONDS))
+        return _readers.ask(ReadTask(data, only_size, MOST_PICTURE_SECONDS))
     except ProcessDiedError as death:
         if death.code == OUT_OF_TIME:
             raise InputError("Reading this picture takes too long.", EXPORT_AGAIN) from None

@@ -25,7 +25,7 @@ class Field(Record):
     height: Whole
 
 
-class Picture(Record):
+class SavedPicture(Record):
     """Which file it was, and which part of it was looked at at which scale."""
 
     sha256: Sha256
@@ -86,7 +86,7 @@ class Result(Record):
     """The whole file."""
 
     notice: str
-    picture: Picture
+    picture: SavedPicture
     bag: Instances
     model: Model
     candidates: tuple[str, ...]

@@ -8,7 +8,7 @@ from elimipl_app.shell.page import show_error, start_page
 from elimipl_app.train import texts
 from elimipl_app.train.controls import show_training
 from elimipl_app.train.data import choose_data, show_data
-from elimipl_app.train.settings import DEFAULT_METHOD, choose_candidates, choose_method, choose_settings
+from elimipl_app.train.settings import DEFAULT_METHOD, choose_crowd, choose_method, choose_settings
 from elimipl_app.train.what_if import show_what_if
 
 start_page("Train")
@@ -19,7 +19,7 @@ try:
         data = choose_data()
         if data is not None:
             show_data(data)
-            candidates = choose_candidates(data)
+            candidates = choose_crowd(data)
             method = choose_method()
             config, share, pace = choose_settings(method, data.dataset)
     if data is None:

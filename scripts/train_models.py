@@ -31,7 +31,7 @@ from elimipl.candidates.crowd import Candidates
 from elimipl.candidates.labels import COLON
 from elimipl.cards.calibration import expected_calibration_error, temper
 from elimipl.cards.card import Accuracy, CandidateScheme, FirstMap
-from elimipl.cards.finish import HeldOut, finish, measure
+from elimipl.cards.finish import HeldOut, finish, measure_model
 from elimipl.cards.limits import derive_limits
 from elimipl.model.network import build_network
 from elimipl.training.loop import Fitted
@@ -83,7 +83,7 @@ def train(study: Study, out: Path) -> None:
         bags,
         Candidates("own"),
         created_by="scripts/train_models.py",
-        measured=measure(outputs, accuracy, reported, shared_threshold=True),
+        measured=measure_model(outputs, accuracy, reported, shared_threshold=True),
         name=", ".join(task.sources),
         known=neighbours,
         acceptance=study.rule({source: rows for source, (_, rows) in folds.items()}, len(neighbours.meant)),

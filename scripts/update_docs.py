@@ -55,7 +55,6 @@ WAY = (
     ("elimipl_app/inputs/picture.py", "choose_picture", "a sample, an upload or a picture of this visit"),
     ("bag_generators/uploads.py", "read_upload", "hands the bytes to a process with limits of time and memory"),
     ("bag_generators/reading/decoding.py", "decode", "there: what kind of file, Pillow, one refusal or pixels"),
-    ("bag_generators/reading/pixel_values.py", "to_srgb", "colour profile to sRGB"),
     ("bag_generators/reading/pixel_values.py", "to_rgb", "16 bits, palettes, transparency and profiles to 8-bit sRGB"),
     ("elimipl_app/inputs/method.py", "choose_model", "the model that reads the bag"),
     ("elimipl_app/inputs/picture.py", "choose_field", "whole picture or field, and its scale"),

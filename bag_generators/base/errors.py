@@ -32,6 +32,17 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else "�" for character in text)
 
 
+def shown_name(name: str, longest: int = 80) -> str:
+    """A stranger's name of a file, a slide or a region, fit for a line and a file; what is too long loses its middle.
+
+    >>> shown_name("a very long name.png", 12)
+    'a ver…me.png'
+    """
+    plain = printable(name.encode("utf-8", "replace").decode()).strip()
+    half = longest // 2
+    return plain if len(plain) <= longest else f"{plain[: longest - half - 1]}…{plain[-half:]}"
+
+
 def _bounded(text: str) -> str:
     half = LONGEST_SENTENCE // 2
     return text if len(text) <= LONGEST_SENTENCE else f"{text[:half]}…{text[1 - half :]}"

@@ -72,7 +72,7 @@ def extensions() -> tuple[str, ...]:
     return tuple(extension for known in FORMATS.values() for extension in known.extensions)
 
 
-def in_words() -> str:
+def formats_in_words() -> str:
     """All formats as they stand in a sentence.
 
     >>> in_words()

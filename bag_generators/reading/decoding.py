@@ -22,7 +22,7 @@ from PIL.ExifTags import Base as Tag
 from PIL.TiffImagePlugin import TiffImageFile
 
 from bag_generators.base.errors import InputError
-from bag_generators.base.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, format_of, in_words
+from bag_generators.base.formats import FORMATS, MAX_BYTES, MAX_PIXELS, MAX_SIDE, format_of, formats_in_words
 from bag_generators.reading import tiff
 from bag_generators.reading.pixel_values import Storage, bmp_profile, colours_of, png_colours, to_rgb
 from bag_generators.reading.scale import Scale, scale_of
@@ -65,7 +65,7 @@ def decode(data: bytes) -> Decoded:
     kind = detect_kind(data)
     if kind not in FORMATS:
         found = f"it looks like {kind}" if kind else "its kind is unknown"
-        fix = EXPORT_A_REGION if kind and "slide" in kind else f"Give a {in_words()} picture."
+        fix = EXPORT_A_REGION if kind and "slide" in kind else f"Give a {formats_in_words()} picture."
         raise InputError(f"This is not an image we can read: {found}.", fix)
     _hush_pillow()
     try:

@@ -43,7 +43,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Question:
+class SlideTask:
     """A rectangle of a slide (x, y, width, height in pixels of level 0) drawn to `out` (width, height) pixels.
 
     Without a rectangle it is a question for the facts.
@@ -58,7 +58,7 @@ class Question:
 _opened: OrderedDict[tuple[str, State], Source] = OrderedDict()
 
 
-def answer(question: Question) -> Facts | np.ndarray:
+def carry_out_on_slide(question: SlideTask) -> Facts | np.ndarray:
     """The facts, or (height, width, 3) uint8 pixels; white beyond the edges of the slide."""
     is_long = question.box is not None and question.box[2] * question.box[3] > _LONG
     seconds = MOST_OVERVIEW_SECONDS if is_long else MOST_READER_SECONDS
@@ -95,7 +95,7 @@ def state_of(path: str) -> State:
 _EXPORT = "Export a part of it, or a smaller copy, as a pyramidal TIFF."
 
 
-def _source(question: Question, name: str) -> Source:
+def _source(question: SlideTask, name: str) -> Source:
     key = (question.path, question.state)
     if key in _opened:
         _opened.move_to_end(key)
@@ -108,7 +108,7 @@ def _source(question: Question, name: str) -> Source:
     return source
 
 
-def _forget(question: Question) -> None:
+def _forget(question: SlideTask) -> None:
     """OpenSlide refuses everything after its first failure on a slide, so that it has to be opened again."""
     if (source := _opened.pop((question.path, question.state), None)) is not None:
         source.close()

@@ -20,7 +20,7 @@ from bag_generators.image import TissueImage
 from bag_generators.scale import Origin, ScaleDecision, by_hand_only, check_scale, decide_scale
 from bag_generators.slide import reader
 from bag_generators.slide.folder import dicom_in
-from bag_generators.slide.reader import Facts, Question, State
+from bag_generators.slide.reader import Facts, SlideTask, State
 from bag_generators.slide.tissue import TissueGrid, find_tissue
 
 USUAL_SCALES = (0.15, 1.1)
@@ -40,7 +40,7 @@ class Slide:
     path: Path
     state: State
     facts: Facts
-    ask: Callable[[Question], Any]
+    ask: Callable[[SlideTask], Any]
     scale_origin: Origin = "file"
     """Who says how large a pixel is, where it is known."""
 
@@ -76,7 +76,7 @@ class Slide:
         """A rectangle drawn to `out` (columns, rows): (rows, columns, 3) uint8, white beyond the edges."""
         if not (width > 0 and height > 0 and min(out) > 0 and all(map(math.isfinite, (x, y, width, height)))):
             raise InputError("This part of a slide has no pixels.", "Give a width and a height.")
-        drawn: np.ndarray = self.ask(Question(str(self.path), self.state, (x, y, width, height), out))
+        drawn: np.ndarray = self.ask(SlideTask(str(self.path), self.state, (x, y, width, height), out))
         return drawn
 
     def region(self, x: float, y: float, size: int, microns_per_pixel: float) -> np.ndarray:
@@ -119,8 +119,8 @@ def open_slide(path: str | os.PathLike[str], *, in_this_process: bool = False) -
     named = Path(path).absolute()
     file = dicom_in(named) or named if named.is_dir() else named
     state = reader.state_of(str(file))
-    ask: Callable[[Question], Any] = reader.answer if in_this_process else ask_reader
-    return Slide(named.name, file, state, ask(Question(str(file), state)), ask)
+    ask: Callable[[SlideTask], Any] = reader.carry_out_on_slide if in_this_process else ask_reader
+    return Slide(named.name, file, state, ask(SlideTask(str(file), state)), ask)
 
 
 @lru_cache(maxsize=_MOST_THUMBNAILS)
@@ -163,10 +163,10 @@ def _dense_places(slide: Slide, side: int) -> list[tuple[int, int]]:
     ]
 
 
-_readers = Standbys(reader.answer, MOST_SLIDE_READERS, 2 * MOST_OVERVIEW_SECONDS, MOST_SECONDS_IN_LINE)
+_readers = Standbys(reader.carry_out_on_slide, MOST_SLIDE_READERS, 2 * MOST_OVERVIEW_SECONDS, MOST_SECONDS_IN_LINE)
 
 
-def ask_reader(question: Question) -> Any:
+def ask_reader(question: SlideTask) -> Any:
     """What a reading process answers; any thread may ask, and waits while all of them are busy."""
     try:
         return _readers.ask(question)

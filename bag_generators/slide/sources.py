@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from bag_generators.base.errors import InputError
-from bag_generators.base.formats import FORMATS, MAX_BYTES, extensions, in_words
+from bag_generators.base.formats import FORMATS, MAX_BYTES, extensions, formats_in_words
 from bag_generators.reading.decoding import decode, detect_kind, refuse_if_too_many_bytes
 from bag_generators.reading.scale import SMALLEST
 from bag_generators.slide.folder import MIRAX
@@ -64,7 +64,9 @@ def open_source(path: Path, called: str) -> Source:
     if not head:
         raise InputError(f"{called} is empty.", "Copy it again from where it came from.")
     kinds = f"it looks like {kind}" if kind else "its kind is unknown"
-    raise InputError(f"{called} is no slide we can read: {kinds}.", f"Give a whole slide or a {in_words()} picture.")
+    raise InputError(
+        f"{called} is no slide we can read: {kinds}.", f"Give a whole slide or a {formats_in_words()} picture."
+    )
 
 
 def _whole_slide(path: Path, damaged: InputError) -> WholeSlide | None:

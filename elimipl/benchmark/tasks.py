@@ -46,7 +46,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SplitOutcome:
     """What came of a task: the entry of the results file, or a sentence on why there is none."""
 
     split: dict[str, Any] | None
@@ -81,14 +81,14 @@ def run_task(task: Task) -> dict[str, Any]:
     }
 
 
-def run_tasks(tasks: Iterable[Task], workers: int) -> Iterator[tuple[Task, Outcome]]:
+def run_tasks(tasks: Iterable[Task], workers: int) -> Iterator[tuple[Task, SplitOutcome]]:
     """Run the tasks in order, `workers` at a time, and yield each as it ends. `tasks` is asked only when there is room.
 
     Processes still running when the caller stops iterating, or is killed, are ended.
     """
 
-    def died(exit_code: int) -> Outcome:
-        return Outcome(None, f"The process died with {exit_in_words(exit_code)}.")
+    def died(exit_code: int) -> SplitOutcome:
+        return SplitOutcome(None, f"The process died with {exit_in_words(exit_code)}.")
 
     return in_processes(_outcome, tasks, workers, in_order=False, one_process_each=True, at_death=died)
 
@@ -107,15 +107,15 @@ def peak_megabytes() -> int | None:
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
 
 
-def _outcome(task: Task) -> Outcome:
+def _outcome(task: Task) -> SplitOutcome:
     try:
-        return Outcome(run_task(task))
+        return SplitOutcome(run_task(task))
     except InputError as error:
-        return Outcome(None, str(error))
+        return SplitOutcome(None, str(error))
     except Exception as error:
         if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
-            return Outcome(None, "Memory ran out.")
-        return Outcome(None, f"{type(error).__name__}: {error}")
+            return SplitOutcome(None, "Memory ran out.")
+        return SplitOutcome(None, f"{type(error).__name__}: {error}")
 
 
 def to_do(cells: Sequence[Cell], splits: int, records: Records) -> list[tuple[Cell, int]]:
@@ -143,7 +143,7 @@ class Session:
     device: str = "cpu"
     problems: list[str] = field(default_factory=list)
 
-    def run(self, todo: Sequence[tuple[Cell, int]]) -> Iterator[tuple[Task, Outcome]]:
+    def run(self, todo: Sequence[tuple[Cell, int]]) -> Iterator[tuple[Task, SplitOutcome]]:
         """Each split as it ends, noted already."""
         for task, outcome in run_tasks(self._tasks(todo), self.workers):
             if outcome.split is None:

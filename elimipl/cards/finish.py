@@ -79,7 +79,7 @@ class Measured:
         return dict(vars(self))
 
 
-def measure(
+def measure_model(
     outputs: HeldOut,
     accuracy: Accuracy | None = None,
     reported: HeldOut | None = None,
@@ -233,7 +233,7 @@ def measure_on(
     With `test` bags of another source, those: `held_out` bags then only calibrate.
     """
     reported = None if test is None else _outputs(fitted, test, f"the bags of {test.source or 'another data set'}")
-    return measure(_outputs(fitted, held_out, called), reported=reported)
+    return measure_model(_outputs(fitted, held_out, called), reported=reported)
 
 
 def _outputs(fitted: Fitted, bags: BagDataset, called: str) -> HeldOut:

@@ -69,7 +69,7 @@ class Limits:
 
     def distance(self, features: np.ndarray) -> float:
         """Root mean square of the standard scores of a bag's summary: 1 for an average training bag."""
-        return _distance(summary(features), np.array(self.bag_centre), np.array(self.bag_spread))
+        return _distance(bag_summary(features), np.array(self.bag_centre), np.array(self.bag_spread))
 
 
 def with_pixel_limits(limits: Limits, qualities: Sequence[Mapping[str, float]]) -> Limits:
@@ -96,7 +96,7 @@ def derive_limits(
     The distance may exceed that of nearly all training bags by a quarter. The entropy may lie halfway between the
     most undecided training bags and pure guessing, because a model is surer of the bags it has learned from.
     """
-    summaries = np.array([summary(bag) for bag in bags])
+    summaries = np.array([bag_summary(bag) for bag in bags])
     centre, spread = summaries.mean(axis=0), summaries.std(axis=0)
     spread = np.where(spread > 1e-9, spread, 1.0)
     distances = [_distance(one, centre, spread) for one in summaries]
@@ -112,7 +112,7 @@ def derive_limits(
     return with_pixel_limits(without_pixels, qualities) if qualities else without_pixels
 
 
-def summary(features: np.ndarray) -> np.ndarray:
+def bag_summary(features: np.ndarray) -> np.ndarray:
     """A bag as one vector, (2d,): the mean of its (n, d) instances and their standard deviation."""
     values = features.astype(np.float64)
     return np.concatenate([values.mean(axis=0), values.std(axis=0)])

@@ -67,7 +67,7 @@ def acceptance_sentences(card: Card) -> tuple[str, ...]:
     )
 
 
-def map_sentence(card: Card, kind: str) -> str | None:
+def measured_map_sentence(card: Card, kind: str) -> str | None:
     """How well maps of this kind find what carries the class, in the pictures that was measured on; None: nowhere."""
     first, trust = card.first_map, card.trust
     name = _MAPS.get(kind, kind)
@@ -111,7 +111,7 @@ def kept_sentence(card: Card) -> str | None:
 def all_sentences(card: Card) -> tuple[str, ...]:
     """Everything, in the order of what a person asks first."""
     first = None if card.first_map is None else card.first_map.name
-    found = map_sentence(card, first or "attention")
+    found = measured_map_sentence(card, first or "attention")
     return (
         accuracy_sentence(card),
         *source_sentences(card),

@@ -14,7 +14,7 @@ from bag_generators import InputError, TissueImage, generate, load
 from bag_generators.tissue.stain import augmented
 from elimipl.candidates.crowd import ANNOTATORS
 from elimipl.candidates.labels import TISSUE7, LabelSpace
-from elimipl.classroom.outcome import ARMS, METHODS, Fit, Learned, Outcome
+from elimipl.classroom.outcome import ARMS, METHODS, ClassOutcome, Fit, Learned
 from elimipl.classroom.pictures import compose_field
 from elimipl.classroom.store.records import PictureFacts
 from elimipl.classroom.tally import Tally
@@ -132,7 +132,7 @@ def held_out_bags(task: Task, tell: Told = lambda share: True) -> BagDataset | N
     return BagDataset.concatenate(parts) if parts else None
 
 
-def learn(task: Task, tell: Told) -> Outcome:
+def learn(task: Task, tell: Told) -> ClassOutcome:
     """Train both methods on every kind of labels, with every seed; `StoppedError` when `tell` says so."""
     training = class_bags(task, lambda share: tell(0.2 * share))
     held_out = held_out_bags(task, lambda share: tell(0.2 + 0.1 * share))
@@ -164,7 +164,7 @@ def learn(task: Task, tell: Told) -> Outcome:
                     weights.append(by_picture)
             fits.append(Fit(method=method, arm=arm, held_out=tuple(accuracies), disambiguation=tuple(right)))
     mean = np.mean(weights, axis=0)
-    return Outcome(
+    return ClassOutcome(
         generator=task.generator,
         pictures=tuple(picture.number for picture in task.facts),
         copies=copies_of(len(task.facts)),

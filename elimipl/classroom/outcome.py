@@ -27,7 +27,7 @@ class Learned(Record):
     """Disambiguation weights of the labels after training on the class's sets, averaged over copies and seeds."""
 
 
-class Outcome(Record):
+class ClassOutcome(Record):
     """All of it."""
 
     generator: str
@@ -50,7 +50,7 @@ class Outcome(Record):
         return None
 
 
-def read_outcome(text: str) -> Outcome:
+def read_outcome(text: str) -> ClassOutcome:
     """The outcome that a class keeps as JSON."""
     called = "What the class's training came to"
-    return validated(Outcome, parse_json(text, called), called)
+    return validated(ClassOutcome, parse_json(text, called), called)

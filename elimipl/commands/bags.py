@@ -27,7 +27,7 @@ from bag_generators.base import bag_file, shards
 from bag_generators.base.errors import InputError, printable
 from bag_generators.base.formats import extensions
 from bag_generators.generators.encoder import DEVICE
-from bag_generators.parallel import AnyPath, Outcome, generate_with_notes
+from bag_generators.parallel import AnyPath, BagOrRefusal, generate_with_notes
 from elimipl.candidates.crowd import Candidates
 from elimipl.candidates.labels import COLON, LESION5, TISSUE7
 from elimipl.commands import arguments
@@ -174,7 +174,7 @@ def _pictures(paths: list[Path]) -> Iterator[Path]:
         yield from found
 
 
-def _json_line(file: AnyPath, outcome: Outcome) -> str:
+def _json_line(file: AnyPath, outcome: BagOrRefusal) -> str:
     said: dict[str, Any] = {"file": str(file)}
     result = outcome.result
     if isinstance(result, Bag):
@@ -195,7 +195,7 @@ def _json_line(file: AnyPath, outcome: Outcome) -> str:
     return json.dumps(said)
 
 
-def _table_row(file: AnyPath, outcome: Outcome) -> str:
+def _table_row(file: AnyPath, outcome: BagOrRefusal) -> str:
     result = outcome.result
     if isinstance(result, Bag):
         n, d, remarks = str(len(result)), str(len(result.feature_names)), outcome.notes

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from bag_generators import Bag
 from bag_generators.base import shards
 from bag_generators.base.errors import InputError, printable
-from bag_generators.base.formats import in_words
+from bag_generators.base.formats import formats_in_words
 from bag_generators.parallel import Wanted, generate_with_notes
 from bag_generators.scale import ScaleDecision, check_scale
 from elimipl.answers.answer import answer
@@ -30,7 +30,9 @@ _BAG_FILES = (".safetensors", shards.SUFFIX, ".mat")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `predict` asks for."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help=f"pictures ({in_words()}) or bags (.safetensors, …)")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help=f"pictures ({formats_in_words()}) or bags (.safetensors, …)"
+    )
     arguments.add_model(parser, "the pictures")
     parser.add_argument("--text", action="store_true", help="print sentences instead of one JSON line per bag")
     arguments.add_quiet(parser)

@@ -9,7 +9,7 @@ from bag_generators import TissueImage, generate, load
 from bag_generators.base.errors import InputError
 from elimipl.answers.explain import without_instances
 from elimipl.answers.predictor import Predictor
-from elimipl.result_file import TOLERANCE, Numbers, Picture, Result, differences
+from elimipl.result_file import TOLERANCE, Numbers, Result, SavedPicture, differences
 
 MOST_SHOWN = 20
 
@@ -57,7 +57,7 @@ def _model(recorded: Result, folder: Path | None) -> Predictor:
     return predictor
 
 
-def _field(recorded: Picture, image: TissueImage) -> TissueImage:
+def _field(recorded: SavedPicture, image: TissueImage) -> TissueImage:
     """The part of the picture that the model saw, at the scale that was believed then."""
     if image.sha256 != recorded.sha256:
         raise InputError(

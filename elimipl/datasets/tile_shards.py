@@ -40,7 +40,7 @@ _BESIDE = ("keys", "sizes", "image_sha256")
 """The small tensors of a part, one row for each bag."""
 
 
-class Picture(NamedTuple):
+class TilePicture(NamedTuple):
     """A picture by its name below the folder, and the key under which its bag is found again."""
 
     name: str
@@ -169,11 +169,11 @@ class _Pictures:
     keys: np.ndarray
     chosen: np.ndarray
 
-    def parts(self) -> Iterator[tuple[Picture, ...]]:
+    def parts(self) -> Iterator[tuple[TilePicture, ...]]:
         """As many as one part holds at a time."""
         for start in range(0, len(self.chosen), PICTURES_A_PART):
             numbers = self.chosen[start : start + PICTURES_A_PART].tolist()
-            yield tuple(Picture(self.names[number], int(self.keys[number])) for number in numbers)
+            yield tuple(TilePicture(self.names[number], int(self.keys[number])) for number in numbers)
 
 
 class _Files(Sequence[Path]):
@@ -255,7 +255,9 @@ def _made(
         yield len(part), _write_part(plan, part, made)
 
 
-def _write_part(plan: _Plan, pictures: Sequence[Picture], made: Sequence[Bag | _Numbers | InputError]) -> list[Refused]:
+def _write_part(
+    plan: _Plan, pictures: Sequence[TilePicture], made: Sequence[Bag | _Numbers | InputError]
+) -> list[Refused]:
     """Write the bags of some pictures as one part, if there are any; the pictures that gave none."""
     pairs = list(zip(pictures, made, strict=False))
     bags = [(picture.key, bag) for picture, bag in pairs if not isinstance(bag, InputError)]
@@ -272,12 +274,12 @@ def _write_part(plan: _Plan, pictures: Sequence[Picture], made: Sequence[Bag | _
 
 
 def _made_on_cluster(
-    plan: _Plan, parts: Iterable[tuple[Picture, ...]], scheduler: str, workers: int | None
+    plan: _Plan, parts: Iterable[tuple[TilePicture, ...]], scheduler: str, workers: int | None
 ) -> Iterator[tuple[int, list[Refused]]]:
     """A part that is lost with its workers is tried again in halves, until the picture that does it is alone."""
     with connected(scheduler, workers) as client:
         while True:
-            halves: list[tuple[Picture, ...]] = []
+            halves: list[tuple[TilePicture, ...]] = []
             for part, result in on_cluster(client, make_part, parts, shared=(plan,)):
                 if not isinstance(result, LostTaskError):
                     yield len(part), result
@@ -290,7 +292,7 @@ def _made_on_cluster(
             parts = halves
 
 
-def make_part(plan: _Plan, pictures: tuple[Picture, ...]) -> list[Refused]:
+def make_part(plan: _Plan, pictures: tuple[TilePicture, ...]) -> list[Refused]:
     """Make and write one part on a worker of a cluster; says which pictures gave no bag.
 
     The pictures are read in a process of their own, so that one that crashes a library doesn't end the worker: then
@@ -317,7 +319,7 @@ def make_part(plan: _Plan, pictures: tuple[Picture, ...]) -> list[Refused]:
     return _write_part(plan, pictures, made)
 
 
-def bags_of(task: tuple[_Plan, tuple[Picture, ...]]) -> list[_Numbers | InputError]:
+def bags_of(task: tuple[_Plan, tuple[TilePicture, ...]]) -> list[_Numbers | InputError]:
     """The bags of some pictures, or the reasons why not."""
     plan, pictures = task
     os.environ.update(plan.environment)

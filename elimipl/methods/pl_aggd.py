@@ -81,7 +81,7 @@ class PlAggdRun(Run):
         self.width = mean_distance(squared)
         self.ridge = KernelRidge(gaussian(squared, self.width), config.penalty)
         self.of_features = local_gram(self.points, self.neighbours)
-        self.confidences = spread(graph(self.neighbours, reconstruction_weights(self.of_features)), self.candidates)
+        self.confidences = propagated(graph(self.neighbours, reconstruction_weights(self.of_features)), self.candidates)
         self.coefficients, self.bias = self.ridge.solve(torch.from_numpy(self.confidences))
 
     def epoch(self, epoch: int) -> EpochReport:
@@ -92,7 +92,7 @@ class PlAggdRun(Run):
         weights = graph(self.neighbours, reconstruction_weights(grams))
         outputs = self.ridge.outputs(self.coefficients, self.bias)
         towards = outputs.numpy()
-        found = spread(weights, self.candidates, towards, 1 / config.label_share, self.confidences)
+        found = propagated(weights, self.candidates, towards, 1 / config.label_share, self.confidences)
         self.confidences = found
         self.coefficients, self.bias = self.ridge.solve(torch.from_numpy(found))
         roughness = float(np.square(found - weights @ found).sum())
@@ -122,7 +122,7 @@ def mean_distance(squared: Tensor) -> float:
     return total / (m * (m - 1)) if total > 0 else 1.0
 
 
-def spread(
+def propagated(
     weights: sparse.csr_matrix,
     candidates: np.ndarray,
     outputs: np.ndarray | None = None,

@@ -42,12 +42,12 @@ def write_map(slide_map: SlideMap, slide: Slide, folder: Path) -> None:
         ("map.csv", table_csv(slide_map).encode()),
         ("map.png", picture),
         ("report.html", report_html(slide_map, picture).encode()),
-        (SUMMARY, json.dumps(summary(slide_map), indent=2, ensure_ascii=False).encode()),
+        (SUMMARY, json.dumps(map_summary(slide_map), indent=2, ensure_ascii=False).encode()),
     ):
         write_whole(folder / name, content, "The map")
 
 
-def summary(slide_map: SlideMap) -> dict[str, Any]:
+def map_summary(slide_map: SlideMap) -> dict[str, Any]:
     """Plain JSON values: slide, model, how it was made, the area of each class, what was left out."""
     about = slide_map.about
     areas, shares, classes = slide_map.mm2(), slide_map.shares(), slide_map.classes
@@ -188,7 +188,7 @@ def _write_codes(picture: Image.Image, slide_map: SlideMap) -> None:
 def report_html(slide_map: SlideMap, picture: bytes) -> str:
     """A page to print: no scripts, no outside files, everything escaped by the template's engine."""
     engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    facts = summary(slide_map)
+    facts = map_summary(slide_map)
     return engine.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
         facts=facts,
         classes=sorted(facts["classes"], key=lambda one: -one["mm2"]),

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from bag_generators import InputError, TissueImage, generate
-from bag_generators.base.errors import printable
+from bag_generators.base.errors import shown_name
 from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import measure_for
 from bag_generators.uploads import read_upload
@@ -124,12 +124,6 @@ def _doubts(given: Answer) -> tuple[str, ...]:
     if given.verdict.in_scope is None:
         return (*failed, NOT_CHECKED)
     return failed or ((DRAWINGS_ONLY,) if given.verdict.trained_on == PHANTOMS else ())
-
-
-def shown_name(name: str) -> str:
-    """A file name fit to be shown: no control or direction marks, not longer than a line."""
-    plain = printable(name)
-    return plain if len(plain) <= 80 else f"{plain[:50]}…{plain[-29:]}"
 
 
 SHOWN = ("thumbnail", "file", "true_label", "answer", "probability", "label_set", "scale", "why")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from elimipl.classroom.outcome import METHODS, Outcome
+from elimipl.classroom.outcome import METHODS, ClassOutcome
 from elimipl_app.charts.drawing import plain
 from elimipl_app.classroom import texts
 from elimipl_app.shell.palette import Palette
@@ -107,7 +107,7 @@ def confusion_map(
     return figure.update_layout(height=70 + 38 * max(len(rows), 2), margin={"t": 40, "b": 10})
 
 
-def cost_bars(outcome: Outcome, of: str, palette: Palette) -> go.Figure:
+def cost_bars(outcome: ClassOutcome, of: str, palette: Palette) -> go.Figure:
     """Means over the seeds as bars with their numbers at the right, every seed as a line; `of` is a field of `Fit`."""
     figure = go.Figure()
     colours = dict(zip(METHODS, (palette.chosen, palette.non_candidate), strict=True))

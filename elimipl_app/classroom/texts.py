@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from elimipl.candidates.labels import LabelSpace
-from elimipl.classroom.outcome import Outcome
+from elimipl.classroom.outcome import ClassOutcome
 from elimipl_app.shell.markdown import escape
 
 TITLE = "Class"
@@ -147,7 +147,7 @@ def agreement(alpha: float | None) -> str:
     return "The class is divided." if alpha >= 0.1 else "The class agrees hardly more often than by chance."
 
 
-def cost_alt(outcome: Outcome, of: str) -> str:
+def cost_alt(outcome: ClassOutcome, of: str) -> str:
     """The bars in words."""
     said = [
         f"{fit.method.upper()} from {ARM_TITLES[fit.arm]} {sum(getattr(fit, of)) / len(getattr(fit, of)):.0%}"
@@ -157,7 +157,7 @@ def cost_alt(outcome: Outcome, of: str) -> str:
     return "; ".join(said)
 
 
-def cost_sentences(outcome: Outcome) -> list[str]:
+def cost_sentences(outcome: ClassOutcome) -> list[str]:
     """What the doubt cost, a sentence for each method."""
     sentences = []
     for method in ("elimipl", "demipl"):
@@ -184,7 +184,7 @@ def winner(picture: int, label: str, weight: float, truth: str | None) -> str:
     return f"Picture {picture}: **{label}** with weight {weight:.2f}{right}"
 
 
-def how_trained(outcome: Outcome) -> str:
+def how_trained(outcome: ClassOutcome) -> str:
     """Data, settings and seeds."""
     held = (
         f"measured on {outcome.held_out_bags} bags ({escape(outcome.held_out_source)})"

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bag_generators import InputError
 from elimipl.classroom.learning import DEFAULT_GENERATOR
-from elimipl.classroom.outcome import Outcome, read_outcome
+from elimipl.classroom.outcome import ClassOutcome, read_outcome
 from elimipl.classroom.store.records import ClassSession
 from elimipl.classroom.tally import Tally
 from elimipl_app.classroom import texts
@@ -50,7 +50,7 @@ def show_training(session: ClassSession, counted: Tally) -> str:
     return generator
 
 
-def show_outcome(session: ClassSession, outcome: Outcome) -> None:
+def show_outcome(session: ClassSession, outcome: ClassOutcome) -> None:
     """Accuracy and disambiguation of both methods on every kind of labels, and every picture's winner."""
     names = session.label_space.titles
     parts = (

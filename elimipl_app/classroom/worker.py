@@ -8,7 +8,7 @@ from functools import partial
 from bag_generators import InputError
 from elimipl import jobs
 from elimipl.classroom.learning import Task, learn, make_task
-from elimipl.classroom.outcome import Outcome
+from elimipl.classroom.outcome import ClassOutcome
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import ClassSession
 from elimipl.classroom.tally import Tally
@@ -18,7 +18,7 @@ from elimipl_app.server.log import log_job
 _STEPS = 1000  # what the share that is done is told in
 
 
-class ClassTraining(Job[Outcome]):
+class ClassTraining(Job[ClassOutcome]):
     """One run. `keep` is given what it came to, in the job's thread.
 
     `give_up` is called where it ends without a result by a fault or by somebody's wish, not where the server ends.
@@ -28,13 +28,13 @@ class ClassTraining(Job[Outcome]):
     called = "training"
 
     def __init__(
-        self, task: Task, owner: str, keep: Callable[[Outcome], None], give_up: Callable[[], None], tries: int = 1
+        self, task: Task, owner: str, keep: Callable[[ClassOutcome], None], give_up: Callable[[], None], tries: int = 1
     ) -> None:
         super().__init__(owner)
         self._task, self._keep, self._give_up = task, keep, give_up
         self.tries = tries
 
-    def work(self) -> Outcome:
+    def work(self) -> ClassOutcome:
         """What the class's answers come to, kept in the class."""
         start = time.monotonic()
         learned = learn(self._task, self._hear)
@@ -69,7 +69,7 @@ def begin(
     store.begin_training(session.id, teacher, generator, tries)
     give_up = partial(store.end_training, session.id, teacher)
 
-    def keep(outcome: Outcome) -> None:
+    def keep(outcome: ClassOutcome) -> None:
         store.keep_outcome(session.id, teacher, outcome.model_dump_json())
 
     run = ClassTraining(task, f"class {session.id}", keep, give_up, tries)

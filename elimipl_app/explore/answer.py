@@ -127,7 +127,7 @@ def show_answer(analysis: Analysis) -> None:
 
 def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
     labels, index = analysis.labels, shown.index
-    words = texts.in_words(labels, index)
+    words = texts.class_in_words(labels, index)
     if answer.declined:
         st.subheader(answer.headline, anchor=False)
         failed = [one.reason for one in answer.checks if not one.passed]

@@ -15,7 +15,7 @@ from bag_generators.base.bag_file import plain_json
 from bag_generators.base.validation import plain
 from elimipl.answers.answer import WITHOUT_CHECKS
 from elimipl.csv_cells import defused
-from elimipl.result_file import Field, Instances, Model, Numbers, Picture, Result
+from elimipl.result_file import Field, Instances, Model, Numbers, Result, SavedPicture
 from elimipl_app.charts.map_layer import Layer, class_colours, is_even, times_even_share
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import OF_A_CLASS, TWO_CLASSES, Analysis, ViewState, maps_of
@@ -46,7 +46,7 @@ def headline(analysis: Analysis, view: ViewState) -> str:
     answer = analysis.answer_without(view.removed)[1]
     if answer.declined:
         return answer.headline
-    return f"{texts.in_words(analysis.labels, analysis.labels.index(answer.label))}, {answer.probability:.0%}"
+    return f"{texts.class_in_words(analysis.labels, analysis.labels.index(answer.label))}, {answer.probability:.0%}"
 
 
 def answer_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
@@ -54,12 +54,12 @@ def answer_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
     answer = analysis.answer_without(view.removed)[1]
     if not answer.declined:
         return (*texts.certainty(answer), texts.scope_sentence(answer.verdict))
-    words = texts.in_words(analysis.labels, analysis.labels.index(answer.label))
+    words = texts.class_in_words(analysis.labels, analysis.labels.index(answer.label))
     failed = (check.reason for check in answer.checks if not check.passed)
     return (*failed, f"{WITHOUT_CHECKS} {words}, {answer.probability:.0%}.")
 
 
-def map_sentence(analysis: Analysis, view: ViewState) -> str:
+def map_caption(analysis: Analysis, view: ViewState) -> str:
     """Which map is painted, and how."""
     if view.hidden:
         return "The map is hidden."
@@ -107,7 +107,7 @@ def evenness_sentence(analysis: Analysis, view: ViewState) -> str:
 def all_sentences(analysis: Analysis, view: ViewState) -> list[str]:
     """Everything there is to say below a picture, in order."""
     said = (
-        map_sentence(analysis, view),
+        map_caption(analysis, view),
         evenness_sentence(analysis, view),
         region_sentence(analysis, view),
         removed_sentence(analysis, view),
@@ -125,7 +125,7 @@ def provenance(analysis: Analysis, view: ViewState) -> Result:
     prediction, answer = analysis.answer_without(view.removed)
     return Result(
         notice=NOT_A_DEVICE,
-        picture=Picture(
+        picture=SavedPicture(
             sha256=whole.sha256,
             width=whole.width,
             height=whole.height,

@@ -31,7 +31,7 @@ def html_report(analysis: Analysis, view: ViewState) -> str:
     groups = bar_groups(analysis, answer, LIGHT)
     bars = [
         {
-            "name": texts.in_words(labels, index),
+            "name": texts.class_in_words(labels, index),
             "probability": shown[index],
             "before": whole[index] if view.removed else None,
             "true": index == analysis.true_index,
@@ -52,7 +52,7 @@ def html_report(analysis: Analysis, view: ViewState) -> str:
         answer_sentences=exports.answer_sentences(analysis, view),
         picture=_data_uri(analysis.image.pixels),
         painted=[(title, _data_uri(pixels)) for title, pixels in maps],
-        map_sentence=exports.map_sentence(analysis, view),
+        map_sentence=exports.map_caption(analysis, view),
         evenness=exports.evenness_sentence(analysis, view),
         region=exports.region_sentence(analysis, view),
         removed=exports.removed_sentence(analysis, view),

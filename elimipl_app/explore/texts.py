@@ -11,8 +11,7 @@ from elimipl.answers.answer import ACCEPTANCE, DRAWINGS_ONLY, Answer, Verdict
 from elimipl.answers.trust import FlippingCurve
 from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.card import Card
-from elimipl.cards.wording import kept_sentence
-from elimipl.cards.wording import map_sentence as map_sentence_of_card
+from elimipl.cards.wording import kept_sentence, measured_map_sentence
 from elimipl.datasets.pictures import PHANTOMS
 from elimipl_app.shell.texts import NOT_CHECKED
 
@@ -186,7 +185,7 @@ def agreement_sentence(agreement: float | None) -> str:
     return f"Attention and leave-one-out agree {strength} here: rank correlation {agreement:+.2f}."
 
 
-def in_words(labels: LabelSpace, index: int) -> str:
+def class_in_words(labels: LabelSpace, index: int) -> str:
     """A class spelled out, with its title where that is another: what its description says before the colon.
 
     >>> from elimipl.candidates.labels import TISSUE7
@@ -201,7 +200,7 @@ def in_words(labels: LabelSpace, index: int) -> str:
 
 def beside_bar(labels: LabelSpace, index: int) -> str:
     """A class spelled out with its code, which stands on the maps."""
-    words, code = in_words(labels, index), labels.codes[index]
+    words, code = class_in_words(labels, index), labels.codes[index]
     return words if code in (labels.titles[index], words) else f"{code} · {words}"
 
 
@@ -215,7 +214,7 @@ def certainty(answer: Answer) -> list[str]:
 
 def possible(label_set: tuple[str, ...], labels: LabelSpace, index: int) -> str:
     """Which labels the model's set at 90 % holds; `index` is the class that was answered."""
-    words = [in_words(labels, labels.index(name)) for name in label_set]
+    words = [class_in_words(labels, labels.index(name)) for name in label_set]
     if label_set == (labels.names[index],):
         return "The model's own 90 % set holds no other label."
     return f"The model's own 90 % set: {', '.join(words)}."
@@ -227,7 +226,7 @@ def truth_sentence(labels: LabelSpace, index: int, true_index: int | None) -> li
         return []
     if true_index == index:
         return ["The answer is right: that is the true label."]
-    return [f"The answer is wrong: the true label is {in_words(labels, true_index)}."]
+    return [f"The answer is wrong: the true label is {class_in_words(labels, true_index)}."]
 
 
 def removed_sentence(removed: tuple[int, ...], blocks: np.ndarray) -> str:
@@ -301,7 +300,7 @@ def region_sentence(numbers: RegionNumbers, title: str) -> str:
 
 def trust_line(card: Card, kind: str) -> str:
     """What was measured of maps of this kind."""
-    found = map_sentence_of_card(card, kind) or (kept_sentence(card) if kind == "attention" else None)
+    found = measured_map_sentence(card, kind) or (kept_sentence(card) if kind == "attention" else None)
     return found or "Not measured for this model. The tab “Is the map right?” looks at this picture."
 
 

@@ -121,7 +121,7 @@ def _add_names(figure: go.Figure, rows: Sequence[Row], palette: Palette) -> None
     means, deviations = np.array([row.mean for row in rows]), np.array([row.std for row in rows])
     low, high = float((means - deviations).min()) - 0.03, float((means + deviations).max()) + 0.03
     pixel = (high - low) / (_COST_HEIGHT - 110)  # axis and legend take the rest
-    names = spread(means / pixel, 15.0) * pixel
+    names = kept_apart(means / pixel, 15.0) * pixel
     for row, position in zip(rows, names, strict=True):
         figure.add_annotation(
             x=np.log10(row.cost or 1.0),
@@ -141,7 +141,7 @@ def _add_names(figure: go.Figure, rows: Sequence[Row], palette: Palette) -> None
     figure.update_yaxes(range=[low, high])
 
 
-def spread(positions: np.ndarray, gap: float) -> np.ndarray:
+def kept_apart(positions: np.ndarray, gap: float) -> np.ndarray:
     """The places moved apart as little as needed, in their order, so that neighbours are at least `gap` apart.
 
     >>> spread(np.array([0.0, 1.0, 50.0]), 10.0)

@@ -94,7 +94,7 @@ def claim_title(claim: Claim) -> str:
     return f"{claim.title}: {', '.join(counts)} of {len(verdicts)}"
 
 
-def in_words(test: PairedTest) -> str:
+def verdict_in_words(test: PairedTest) -> str:
     """One test in a sentence."""
     paper = "" if test.paper is None else f" (the paper: {signed(test.paper)})"
     start = f"{VERDICTS[test.verdict]} **{DATA[test.data].title}**: {test.title}: {signed(test.mean)}{paper}"
@@ -325,4 +325,4 @@ def show_claims(claims: list[Claim]) -> None:
         st.info("No two methods have been run on the same splits yet.", icon=":material/info:")
     for claim in claims:
         with st.expander(claim_title(claim)):
-            st.markdown("\n".join(f"- {in_words(test)}" for test in claim.tests))
+            st.markdown("\n".join(f"- {verdict_in_words(test)}" for test in claim.tests))

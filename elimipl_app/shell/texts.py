@@ -1,6 +1,6 @@
 """The words that several pages share: the app's name, its pages, uploads, the choice of generator and model."""
 
-from bag_generators.base.formats import in_words
+from bag_generators.base.formats import formats_in_words
 
 APP_TITLE = "ELIMIPL pathology explorer"
 NOT_A_DEVICE = "For teaching and research. Not a medical device: never use it for a diagnosis."
@@ -18,7 +18,7 @@ PAGES = (
     ("pages/doctor.py", "Doctor", ":material/stethoscope:"),
 )
 
-UPLOAD_HELP = f"{in_words()} of colorectal H&E tissue. The picture stays on this machine."
+UPLOAD_HELP = f"{formats_in_words()} of colorectal H&E tissue. The picture stays on this machine."
 EXPECTED_SCALE = "The models expect about 0.5 µm per pixel on a tile of 224 × 224 pixels."
 UPLOADS_RELEASED = (
     "The server needed room for others: files you uploaded and did not use for a while were released. "

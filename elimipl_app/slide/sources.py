@@ -12,11 +12,12 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import InputError
+from bag_generators.base.errors import shown_name
 from bag_generators.base.formats import slide_extensions
 from bag_generators.slide import Slide, list_slides, open_slide, slide_path
 from bag_generators.slide.demo import write_demo_slide
 from elimipl import jobs
-from elimipl.slides.regions.region import kept_regions, shown_name
+from elimipl.slides.regions.region import kept_regions
 from elimipl_app.server.log import timed
 from elimipl_app.server.visitor import visitor
 from elimipl_app.shell import choices

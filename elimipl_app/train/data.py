@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from bag_generators import GENERATORS, InputError
-from bag_generators.base.errors import printable
+from bag_generators.base.errors import shown_name
 from bag_generators.base.formats import MOST_ZIP_CLASSES
 from elimipl.datasets.dataset import UNLABELLED, BagDataset
 from elimipl.datasets.shipped import bag_sets
@@ -84,7 +84,7 @@ def _own() -> Data | None:
     )
     upload = _upload()
     if given is not None and (upload is None or upload.content != given.getvalue()):
-        upload = Upload(_shown_name(given.name), given.getvalue())
+        upload = Upload(shown_name(given.name, LONGEST_NAME), given.getvalue())
     if upload is None:
         return None
     if given is None:
@@ -115,12 +115,6 @@ def _kept_uploads() -> KeptForVisitors[Upload]:
 def _forget() -> None:
     st.session_state.pop(_UPLOAD, None)
     _kept_uploads().forget(visitor())
-
-
-def _shown_name(name: str) -> str:
-    """A file name fit to be shown: no control or direction marks, not longer than a line."""
-    plain = printable(name)
-    return plain if len(plain) <= LONGEST_NAME else f"{plain[:25]}…{plain[-14:]}"
 
 
 def _from_zip(upload: Upload, generator: str) -> Data:

@@ -21,7 +21,7 @@ DEFAULT_METHOD = "ELIMIPL"
 MOST_EPOCHS = 1000
 
 
-def choose_candidates(data: Data) -> Candidates:
+def choose_crowd(data: Data) -> Candidates:
     """Where the candidate sets come from."""
     st.subheader(texts.CANDIDATES_HEADING, divider="gray")
     known = bool((data.dataset.labels >= 0).all())

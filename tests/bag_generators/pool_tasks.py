@@ -59,15 +59,15 @@ def sleep(seconds: float) -> None:
     time.sleep(seconds)
 
 
-def with_little_memory(question: uploads.Question) -> object:
+def with_little_memory(question: uploads.ReadTask) -> object:
     uploads.MOST_READER_BYTES = 20 * 2**20
-    return uploads.answer(question)
+    return uploads.carry_out(question)
 
 
-def die_on_empty(question: uploads.Question) -> object:
+def die_on_empty(question: uploads.ReadTask) -> object:
     if not question.data:
         os.kill(os.getpid(), signal.SIGKILL)
-    return uploads.answer(question)
+    return uploads.carry_out(question)
 
 
 def linger(task: int) -> None:

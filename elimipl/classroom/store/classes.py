@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bag_generators import InputError
+from bag_generators.base.errors import shown_name
 from elimipl.candidates.labels import LabelSpace
 from elimipl.classroom.store.database import Database
 from elimipl.classroom.store.records import (
@@ -26,7 +27,6 @@ from elimipl.classroom.store.records import (
     count_students,
     read_png,
     read_votes,
-    shown_name,
     student_number,
 )
 

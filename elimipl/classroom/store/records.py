@@ -4,13 +4,11 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Literal
 
-from bag_generators.base.errors import printable
 from bag_generators.base.validation import parse_json
 from elimipl.candidates.labels import LabelSpace
 
 Kind = Literal["drawn", "composed", "tissue"]
 """Drawn phantoms, fields composed of them, or pictures of tissue; the same kind is used to measure on."""
-LONGEST_NAME = 80
 
 
 @dataclass(frozen=True)
@@ -108,12 +106,6 @@ def labels_in(mask: int) -> tuple[int, ...]:
     (0, 2)
     """
     return tuple(number for number in range(mask.bit_length()) if mask >> number & 1)
-
-
-def shown_name(name: str) -> str:
-    """A name of a stranger's file that can't disturb a line, nor a file it is written to."""
-    plain = printable(name.encode("utf-8", "replace").decode())
-    return plain if len(plain) <= LONGEST_NAME else f"{plain[: LONGEST_NAME - 1]}…"
 
 
 def read_votes(db: sqlite3.Connection, session: int, student: int | None = None) -> tuple[Ballot, ...]:

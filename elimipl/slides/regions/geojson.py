@@ -11,9 +11,10 @@ import shapely
 from shapely.geometry import mapping
 
 from bag_generators import InputError
+from bag_generators.base.errors import shown_name
 from bag_generators.base.validation import parse_json, validated
 from elimipl.slides.regions.numbers import RegionNumbers
-from elimipl.slides.regions.region import MOST_CORNERS, MOST_REGIONS, Region, on_slide, refuse_if_tangled, shown_name
+from elimipl.slides.regions.region import MOST_CORNERS, MOST_REGIONS, Region, on_slide, refuse_if_tangled
 
 MOST_BYTES = 20 * 2**20
 _CALLED = "The file of regions"

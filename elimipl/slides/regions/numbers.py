@@ -33,7 +33,7 @@ def area_mm2(area: Any, microns_per_pixel: float | None) -> float | None:
     return None if microns_per_pixel is None else float(area.area) * microns_per_pixel**2 / 1e6
 
 
-def measure(area: Any, microns_per_pixel: float | None, slide_map: SlideMap | None) -> RegionNumbers:
+def measure_region(area: Any, microns_per_pixel: float | None, slide_map: SlideMap | None) -> RegionNumbers:
     """All numbers of a region; tiles count by the part of them that lies inside."""
     size = area_mm2(area, microns_per_pixel)
     if slide_map is None:

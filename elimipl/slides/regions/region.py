@@ -12,14 +12,13 @@ import numpy as np
 import shapely
 
 from bag_generators import InputError
-from bag_generators.base.errors import printable
+from bag_generators.base.errors import shown_name
 
 MOST_REGIONS = 200
 MOST_CORNERS = 20_000
 """Of one region."""
 MOST_CROSSINGS = 500
 """Of the lines of all shapes that come together: repairing 5,000 takes eight seconds, and much longer from there on."""
-LONGEST_NAME = 80
 _SEGMENTS_A_LOOK = 64
 _DRAW_AGAIN = "Draw it again on the slide."
 
@@ -43,11 +42,6 @@ class Region:
         parts = shapely.get_parts(self.area)
         rings = [ring for part in parts for ring in (part.exterior, *part.interiors)]
         return [[list(corner) for corner in ring.coords[:-1]] for ring in rings]
-
-
-def shown_name(text: str) -> str:
-    """A name fit for a page and a file."""
-    return printable(text).strip()[:LONGEST_NAME]
 
 
 def drawn_ring(sent: Any, width: int, height: int) -> shapely.Polygon | shapely.MultiPolygon:

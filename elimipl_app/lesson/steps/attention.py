@@ -100,7 +100,7 @@ def _maps(run: WatchedRun, chosen: int, key: str, case: Case, palette: Palette) 
     source = display_copy(case.image)
     highest = max(max(stage[chosen]) for model in run.models.values() for stage in model.attention)
     return [
-        moving.Picture(
+        moving.PicturePanel(
             (key,), source, case.image.width, case.image.height, rings,
             [stage[chosen] for stage in run.models[name].attention], highest, frames, texts.MAP_TITLES[name], 1.0,
         )

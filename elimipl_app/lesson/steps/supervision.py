@@ -111,7 +111,7 @@ def show_labels(case: Case) -> dict[str, Any]:
     with right:
         section = choose_section()
         if section is None:
-            r, candidates = choose_candidates(case)
+            r, candidates = ask_for_candidates(case)
             hidden = kept.show_switch("hide_true", "Hide which candidate is true")
         else:
             candidates, hidden = name_candidates(case.labels.names), True
@@ -134,7 +134,7 @@ def show_labels(case: Case) -> dict[str, Any]:
     return {"r": r, "hidden_true": hidden}
 
 
-def choose_candidates(case: Case) -> tuple[int, np.ndarray]:
+def ask_for_candidates(case: Case) -> tuple[int, np.ndarray]:
     """How many false positives the crowd adds, and the candidate set (k,) bool that results."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         r = _r(case).shown_by(st.slider, 0, len(case.labels) - 2, width=260)
@@ -169,7 +169,7 @@ def show_both(case: Case) -> dict[str, Any]:
     with right:
         section = choose_section()
         if section is None:
-            r, candidates = choose_candidates(case)
+            r, candidates = ask_for_candidates(case)
             as_machine = kept.show_switch("as_machine", "See it as a learning machine does")
         else:
             r, candidates, as_machine = 0, name_candidates(case.labels.names), True

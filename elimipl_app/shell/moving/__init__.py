@@ -4,7 +4,7 @@ No message goes to the server during a drag or while Play runs; the place where 
 the address and the page know it.
 """
 
-from elimipl_app.shell.moving.panels import Bars, Columns, Lines, Panel, Picture, Series, Words
+from elimipl_app.shell.moving.panels import Bars, Columns, Lines, Panel, PicturePanel, Series, Words
 from elimipl_app.shell.moving.show import Slider, show
 
-__all__ = ["Bars", "Columns", "Lines", "Panel", "Picture", "Series", "Slider", "Words", "show"]
+__all__ = ["Bars", "Columns", "Lines", "Panel", "PicturePanel", "Series", "Slider", "Words", "show"]

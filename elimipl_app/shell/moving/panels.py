@@ -98,7 +98,7 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Picture:
+class PicturePanel:
     """A picture with regions (polygons of x, y) painted by values from 0 to `highest`."""
 
     over: tuple[str, ...]
@@ -127,7 +127,7 @@ class Words:
     kind: str = field(default="words", init=False)
 
 
-Panel = Bars | Columns | Lines | Picture | Words
+Panel = Bars | Columns | Lines | PicturePanel | Words
 
 
 def as_data(panel: Panel) -> dict[str, Any]:

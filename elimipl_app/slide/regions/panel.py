@@ -9,7 +9,7 @@ import streamlit as st
 from bag_generators import InputError
 from elimipl.slides import SlideMap
 from elimipl.slides.regions.geojson import read_regions, write_regions
-from elimipl.slides.regions.numbers import RegionNumbers, measure
+from elimipl.slides.regions.numbers import RegionNumbers, measure_region
 from elimipl.slides.regions.region import Region, drawn_ring, kept_regions
 from elimipl_app.server.visitor import visitor
 from elimipl_app.shell.download import download_button
@@ -41,7 +41,9 @@ def show_regions(chosen: Chosen, slide_map: SlideMap | None) -> None:
     if (trouble := st.session_state.pop(_TROUBLE, None)) is not None:
         show_error(trouble)
     regions = regions_of(chosen)
-    numbers = {region.number: measure(region.area, chosen.slide.microns_per_pixel, slide_map) for region in regions}
+    numbers = {
+        region.number: measure_region(region.area, chosen.slide.microns_per_pixel, slide_map) for region in regions
+    }
     if regions:
         _show_table(chosen, regions, numbers, slide_map.label_space.title if slide_map else str)
     else:

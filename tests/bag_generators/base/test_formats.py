@@ -50,7 +50,7 @@ def test_a_new_format_is_one_entry(monkeypatch, tmp_path, capsys):
         load(encoded("GIF"))
     monkeypatch.setitem(FORMATS, "GIF", GIF)
     assert load(encoded("GIF")).width == 64
-    assert formats.in_words().endswith("WebP or GIF")
+    assert formats.formats_in_words().endswith("WebP or GIF")
     assert ".gif" in formats.extensions()  # what the upload widgets and the commands go by
     assert len(find_tiles(tmp_path)[0]) == 2
     assert main(["bags", "--unlabelled", str(tmp_path), "--generator", "sbn", "--json"]) == 0

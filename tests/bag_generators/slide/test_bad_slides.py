@@ -131,7 +131,7 @@ def test_reading_has_a_limit_of_time(slide_file, monkeypatch):
         open_slide(slide_file)
 
 
-def sleepy(question: reader.Question) -> None:
+def sleepy(question: reader.SlideTask) -> None:
     import time
 
     with limited(0.2, 2**30):

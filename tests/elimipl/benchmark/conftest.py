@@ -8,7 +8,7 @@ import pytest
 
 from elimipl.benchmark import sources, tasks
 from elimipl.benchmark.cells import NETWORKS, Cell
-from elimipl.benchmark.tasks import Outcome, Task, run_task
+from elimipl.benchmark.tasks import SplitOutcome, Task, run_task
 from elimipl.commands import benchmark, main
 from elimipl.datasets.benchmark_sets import Recipe
 
@@ -19,10 +19,10 @@ def tiny_settings(cell: Cell) -> dict[str, object]:
     return {"hidden": 4, "epochs": 2} if cell.method in NETWORKS else {"epochs": 2}
 
 
-def run_here(tasks: Iterable[Task], workers: int) -> Iterator[tuple[Task, Outcome]]:
+def run_here(tasks: Iterable[Task], workers: int) -> Iterator[tuple[Task, SplitOutcome]]:
     """`run_tasks` without processes."""
     for task in tasks:
-        yield task, Outcome(run_task(task))
+        yield task, SplitOutcome(run_task(task))
 
 
 @pytest.fixture

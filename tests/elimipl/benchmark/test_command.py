@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elimipl.benchmark import tasks
-from elimipl.benchmark.tasks import Outcome, run_task
+from elimipl.benchmark.tasks import SplitOutcome, run_task
 from elimipl.commands import main
 from elimipl.methods import METHODS, network_method, register_method
 
@@ -34,7 +34,7 @@ def test_a_stopped_run_goes_on_and_ends_as_an_uninterrupted_one(
             ran.append((task.index, task.cell.name))
             if len(ran) == 8:
                 raise KeyboardInterrupt
-            yield task, Outcome(run_task(task))
+            yield task, SplitOutcome(run_task(task))
 
     monkeypatch.setattr(tasks, "run_tasks", stopped_at_the_eighth)
     assert run(*TWO, "--splits", "2", results="stopped") == 130
@@ -109,7 +109,7 @@ def test_a_failing_split_is_told_and_stops_nothing_and_is_tried_again(
     def failing(tasks, workers):
         for task in tasks:
             failed = task.cell.method == "ELIMIPL"
-            yield task, Outcome(None, "Memory ran out.") if failed else Outcome(run_task(task))
+            yield task, SplitOutcome(None, "Memory ran out.") if failed else SplitOutcome(run_task(task))
 
     with monkeypatch.context() as patched:
         patched.setattr(tasks, "run_tasks", failing)
@@ -153,7 +153,7 @@ def test_a_registered_method_joins_the_tables_where_it_is_named(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register_method(network_method("Narrow", "A narrow embedding.", hidden=4, epochs=1))
-    monkeypatch.setattr(tasks, "run_tasks", lambda tasks, _: ((task, Outcome(run_task(task))) for task in tasks))
+    monkeypatch.setattr(tasks, "run_tasks", lambda tasks, _: ((task, SplitOutcome(run_task(task))) for task in tasks))
     try:
         assert run("--table", "2", "--methods", "Narrow", "--splits", "1", "--r", "1") == 0
         assert run("--table", "2", "--methods", "PRODEN-Mean", "--splits", "1", "--r", "1") == 0

@@ -12,7 +12,7 @@ import pytest
 
 from elimipl.benchmark import tasks
 from elimipl.benchmark.cells import Cell
-from elimipl.benchmark.tasks import Outcome, Task, run_task, run_tasks
+from elimipl.benchmark.tasks import SplitOutcome, Task, run_task, run_tasks
 from elimipl.config import Config
 from elimipl.methods import METHODS
 from tests.elimipl.toy_bags import toy_bags
@@ -68,7 +68,7 @@ def test_lack_of_memory_is_called_so(error: Exception, said: str, monkeypatch: p
         raise error
 
     monkeypatch.setattr(tasks, "run_task", fail)
-    assert tasks._outcome(task(0)) == Outcome(None, said)
+    assert tasks._outcome(task(0)) == SplitOutcome(None, said)
 
 
 class _Dying(Config):
@@ -79,7 +79,7 @@ class _Dying(Config):
 @pytest.mark.slow
 def test_a_process_that_dies_leaves_a_sentence() -> None:
     ((_, outcome),) = run_tasks([replace(task(0), config=_Dying())], workers=1)
-    assert outcome == Outcome(None, "The process died with exit code 3: it left no message.")
+    assert outcome == SplitOutcome(None, "The process died with exit code 3: it left no message.")
 
 
 class _Endless(Config):

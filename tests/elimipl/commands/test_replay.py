@@ -7,7 +7,7 @@ import pytest
 from bag_generators import generate, load
 from bag_generators.base.validation import plain
 from elimipl.answers.predictor import Predictor
-from elimipl.result_file import Field, Instances, Model, Numbers, Picture, Result, differences
+from elimipl.result_file import Field, Instances, Model, Numbers, Result, SavedPicture, differences
 from tests.elimipl.commands.command_line import is_one_sentence_or_two, run
 
 
@@ -18,7 +18,7 @@ def result(toy_folder, tiles):
     bag, card = generate("row", image), predictor.card
     numbers = Numbers.of(predictor.predict(bag))
     field = Field(x=0, y=0, width=image.width, height=image.height)
-    picture = Picture(
+    picture = SavedPicture(
         sha256=image.sha256, width=image.width, height=image.height, field=field, microns_per_pixel=None,
         scale_source="", sample=None, notes=(),
     )  # fmt: skip

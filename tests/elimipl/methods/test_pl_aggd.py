@@ -18,8 +18,8 @@ from elimipl.methods.pl_aggd import (
     local_gram,
     nearest,
     project_on_simplex,
+    propagated,
     reconstruction_weights,
-    spread,
     unit_rows,
 )
 from tests.elimipl.methods.separable_bags import mixed_candidates
@@ -121,7 +121,7 @@ def test_confidences_are_the_smoothest_on_the_graph(pull):
     points, S, neighbours = problem()
     weights = reconstruction_weights(local_gram(points, neighbours))
     outputs = np.random.default_rng(3).normal(size=S.shape)
-    found = spread(graph(neighbours, weights), S, outputs, pull)
+    found = propagated(graph(neighbours, weights), S, outputs, pull)
     np.testing.assert_allclose(found, literal_confidences(dense(neighbours, weights), S, outputs, pull), atol=1e-6)
     assert (found[~S] == 0).all()
     np.testing.assert_allclose(found.sum(1), 1)

@@ -11,7 +11,7 @@ import shapely
 from PIL import Image
 
 from elimipl.candidates.labels import LabelSpace
-from elimipl.slides.exports import geojson, outline, picture_png, report_html, summary, table_csv, write_map
+from elimipl.slides.exports import geojson, map_summary, outline, picture_png, report_html, table_csv, write_map
 from scripts.phantom_slide import CELL
 from tests.elimipl.slides.kinds import KINDS
 
@@ -111,4 +111,4 @@ def test_names_of_strangers_stay_text(kinds_map):
     report = report_html(bad, b"")
     assert "<script>" not in report
     assert "<b>x</b>" not in report
-    json.dumps(summary(bad))
+    json.dumps(map_summary(bad))

@@ -10,7 +10,7 @@ import pytest
 
 from bag_generators import InputError, TissueImage, generate
 from elimipl.slides import MapStoppedError, SlideMap, fields, map_slide
-from elimipl.slides.exports import summary
+from elimipl.slides.exports import map_summary
 from elimipl.slides.fields import FieldLayout, TileReading, read_fields, read_tile
 from scripts.phantom_slide import CELL
 from tests.elimipl.slides.kinds import KINDS, LAYOUT
@@ -119,7 +119,7 @@ def test_a_map_is_read_again_as_it_was_saved(kinds_map, tmp_path):
 def test_fields_of_a_model_that_reads_cells_are_nine_tiles(kinds_slide, deep_predictor, tmp_path):
     made = map_slide(kinds_slide, deep_predictor, tmp_path, workers=1)
     assert made.about.field_side == 3
-    assert summary(made)["grid"]["tiles_per_field"] == 9
+    assert map_summary(made)["grid"]["tiles_per_field"] == 9
     assert np.array_equal(made.classes, truth())
     # The upper left field of tissue: the tiles of row 0 and column 0 are glass, so that four tiles are its bag.
     images = [TissueImage.from_array(kinds_slide.region(c * CELL, r * CELL, CELL, 0.5)) for r in (1, 2) for c in (1, 2)]

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 
 from elimipl.candidates.labels import TISSUE7
-from elimipl.classroom.outcome import Fit, Learned, Outcome
+from elimipl.classroom.outcome import ClassOutcome, Fit, Learned
 from elimipl.classroom.pictures import as_png, drawn
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import ClassSession, NewPicture
 
 TEACHER, HERE = "the teacher's browser", "192.168.1.7"
-OUTCOME = Outcome(
+OUTCOME = ClassOutcome(
     generator="row", pictures=(1,), copies=2, held_out_bags=9, held_out_source="drawings", epochs=1, seeds=(0,),
     fits=(Fit(method="elimipl", arm="class", held_out=(0.5,), disambiguation=(1.0,)),),
     learned=(Learned(picture=1, weights=(1.0, *[0.0] * 6)),), seconds=0.0,

@@ -77,7 +77,7 @@ def test_the_second_panel_is_in_the_png_and_in_the_report():
         np.testing.assert_array_equal(panel(png, analysis, number), expected)
         assert f"<b>{analysis.labels.names[index]}.</b>" in report
     names = f"{analysis.labels.names[first]} (left) and {analysis.labels.names[second]} (right)"
-    assert names in exports.map_sentence(analysis, view)
+    assert names in exports.map_caption(analysis, view)
     assert names in exports.colour_bar(analysis, view).title
     assert report.count("data:image/png") == 3
     assert provenance(analysis, view).map["panels"] == TWO_CLASSES

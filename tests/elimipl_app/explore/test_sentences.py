@@ -16,9 +16,9 @@ PASSED = Check("size", True, 224.0, 112.0, "The shorter side measures 224 px.")
 
 
 def test_classes_are_spelled_out():
-    assert texts.in_words(TISSUE7, 6) == "Colorectal adenocarcinoma epithelium (TUM)"
-    assert texts.in_words(LESION5, 3) == "Tubular adenoma"
-    assert texts.in_words(LabelSpace.of(["cat", "dog"]), 1) == "dog"
+    assert texts.class_in_words(TISSUE7, 6) == "Colorectal adenocarcinoma epithelium (TUM)"
+    assert texts.class_in_words(LESION5, 3) == "Tubular adenoma"
+    assert texts.class_in_words(LabelSpace.of(["cat", "dog"]), 1) == "dog"
     assert texts.beside_bar(COLON, 8) == "Muc · Mucus"
     assert texts.beside_bar(COLON, 0) == "N · Normal or non-neoplastic mucosa"
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from elimipl_app.results.comparison_figures import Row, accuracy_bars, cost_scatter, curves_over_r, spread
+from elimipl_app.results.comparison_figures import Row, accuracy_bars, cost_scatter, curves_over_r, kept_apart
 from elimipl_app.shell.palette import DARK, LIGHT
 from tests.elimipl_app.figure_json import numbers
 
@@ -56,7 +56,7 @@ def test_cost_is_on_a_logarithmic_axis_and_unknown_costs_are_left_out():
 
 def test_names_are_moved_apart_and_keep_their_order():
     places = np.array([3.0, 1.0, 2.0, 40.0, 1.5])
-    moved = spread(places, 10.0)
+    moved = kept_apart(places, 10.0)
     np.testing.assert_array_equal(np.argsort(moved), np.argsort(places))
     assert np.diff(np.sort(moved)).min() == pytest.approx(10)
     assert moved[3] == 40.0

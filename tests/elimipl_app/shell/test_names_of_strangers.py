@@ -14,13 +14,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bag_generators import InputError, TissueImage
-from bag_generators.base.errors import LONGEST_SENTENCE
+from bag_generators.base.errors import LONGEST_SENTENCE, shown_name
 from bag_generators.tissue.samples import list_samples
 from elimipl.answers.predictor import Predictor
 from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.files import find_card
 from elimipl.datasets.shipped import load_bag_set
-from elimipl_app.batch.rows import BatchRow, batch_csv, batch_json, shown_name
+from elimipl_app.batch.rows import BatchRow, batch_csv, batch_json
 from elimipl_app.charts.bars import class_bars
 from elimipl_app.charts.tissue import add_click_targets, picture_figure
 from elimipl_app.explore.analysis import Analysis, CandidateSet, View, ViewState, analyse

@@ -9,7 +9,7 @@ from shapely.geometry import shape
 
 from bag_generators import InputError
 from elimipl.slides.regions.geojson import MOST_BYTES, read_regions, write_regions
-from elimipl.slides.regions.numbers import measure
+from elimipl.slides.regions.numbers import measure_region
 from elimipl.slides.regions.region import MOST_REGIONS, Region
 
 RING = [[10, 10], [60, 10], [60, 40], [10, 40], [10, 10]]
@@ -33,7 +33,7 @@ def test_there_and_back_gives_the_same_regions_to_the_pixel():
         Region(1, "Tumour", shapely.Polygon(RING, [HOLE]), "TUM"),
         Region(2, "Two „parts“", shapely.MultiPolygon([shapely.box(0, 0, 5, 5), shapely.box(80, 80, 90, 95)])),
     )
-    text = write_regions(drawn, {1: measure(drawn[0].area, 0.5, None)})
+    text = write_regions(drawn, {1: measure_region(drawn[0].area, 0.5, None)})
     back = read_regions(text.encode(), 100, 100).regions
     assert [(region.name, region.classification) for region in back] == [("Tumour", "TUM"), ("Two „parts“", None)]
     assert all(one.area.equals(other.area) for one, other in zip(drawn, back, strict=True))

@@ -5,7 +5,7 @@ import pytest
 import shapely.affinity
 
 from elimipl.candidates.labels import TISSUE7
-from elimipl.slides.regions.numbers import coverage, measure
+from elimipl.slides.regions.numbers import coverage, measure_region
 from tests.elimipl_app.slide.small_map import small_map
 
 
@@ -33,7 +33,7 @@ def test_the_parts_add_up_to_the_area(grid, corner):
 
 
 def test_area_shares_and_attention_are_those_counted_by_hand(grid):
-    numbers = measure(shapely.box(100, 100, 300, 200), 0.5, grid)  # one cell of class 0 and one of class 6
+    numbers = measure_region(shapely.box(100, 100, 300, 200), 0.5, grid)  # one cell of class 0 and one of class 6
     assert numbers.area_mm2 == pytest.approx(0.1 * 0.05)
     assert numbers.class_shares == pytest.approx({TISSUE7.names[0]: 0.5, TISSUE7.names[6]: 0.5})
     assert numbers.attention_share == pytest.approx(4 / (7 * 1 + 12 * 3))
@@ -41,25 +41,25 @@ def test_area_shares_and_attention_are_those_counted_by_hand(grid):
 
 
 def test_what_was_left_out_counts_for_nothing(grid):
-    numbers = measure(shapely.box(0, 0, 100, 200), 0.5, grid)
+    numbers = measure_region(shapely.box(0, 0, 100, 200), 0.5, grid)
     assert numbers.mapped == pytest.approx(0.5)
     assert numbers.class_shares == {TISSUE7.names[0]: 1.0}
 
 
 def test_auroc_is_that_of_cells_inside_against_outside(grid):
-    tumour = measure(shapely.box(200, 0, 500, 400), 0.5, grid)
+    tumour = measure_region(shapely.box(200, 0, 500, 400), 0.5, grid)
     assert (next(iter(tumour.class_shares)), tumour.auroc_attention, tumour.auroc_class) == (TISSUE7.names[6], 1.0, 1.0)
-    column = measure(shapely.box(200, 0, 300, 400), 0.5, grid)  # 4 of 12 cells with equal scores
+    column = measure_region(shapely.box(200, 0, 300, 400), 0.5, grid)  # 4 of 12 cells with equal scores
     assert column.auroc_class == pytest.approx((7 + 8 / 2) / 15)
-    assert measure(shapely.box(0, 0, 200, 400), 0.5, grid).auroc_attention == 0
+    assert measure_region(shapely.box(0, 0, 200, 400), 0.5, grid).auroc_attention == 0
 
 
 @pytest.mark.parametrize("box", [(0, 0, 100, 100), (0, 0, 500, 400)])
 def test_where_nothing_or_everything_is_inside_there_is_no_auroc(grid, box):
-    assert measure(shapely.box(*box), 0.5, grid).auroc_attention is None
+    assert measure_region(shapely.box(*box), 0.5, grid).auroc_attention is None
 
 
 def test_without_scale_or_map_the_rest_is_still_said(grid):
-    assert measure(shapely.box(100, 100, 300, 200), None, grid).area_mm2 is None
-    bare = measure(shapely.box(0, 0, 1000, 1000), 1.0, None)
+    assert measure_region(shapely.box(100, 100, 300, 200), None, grid).area_mm2 is None
+    bare = measure_region(shapely.box(0, 0, 1000, 1000), 1.0, None)
     assert (bare.area_mm2, bare.class_shares, bare.attention_share) == (1.0, {}, None)
