@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 OURS = {"bag_generators", "elimipl", "elimipl_app", "pages", "scripts", "benchmarks", "tests", "fuzz", "examples"}
-# Not imported by the packages yet: exports name the version of scikit-image, and torchvision has to fit torch.
-NOT_YET_USED = {"scikit-image", "torchvision"}
+# Not imported by the packages yet: exports name the version of scikit-image.
+NOT_YET_USED = {"scikit-image"}
 # The library itself, which openslide-python finds and loads.
 LOADED_BY_ANOTHER = {"openslide-bin"}
 

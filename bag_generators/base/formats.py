@@ -75,7 +75,7 @@ def extensions() -> tuple[str, ...]:
 def formats_in_words() -> str:
     """All formats as they stand in a sentence.
 
-    >>> in_words()
+    >>> formats_in_words()
     'PNG, JPEG, TIFF, BMP or WebP'
     """
     *most, last = FORMATS

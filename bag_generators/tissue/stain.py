@@ -169,12 +169,15 @@ def symmetry(pixels: np.ndarray, number: int) -> np.ndarray:
 
 def zoomed(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A random part of at least 85 % of each side, brought back to the full size."""
+    from torchvision.transforms.v2 import functional  # seconds to import, and most who normalise stains never zoom
+
     height, width = pixels.shape[:2]
     share = rng.uniform(_SMALLEST_CROP, 1.0)
     rows, columns = max(1, round(share * height)), max(1, round(share * width))
     top, left = int(rng.integers(height - rows + 1)), int(rng.integers(width - columns + 1))
-    part = np.ascontiguousarray(pixels[top : top + rows, left : left + columns])
-    return np.asarray(cv2.resize(part, (width, height), interpolation=cv2.INTER_LINEAR))
+    picture = functional.to_image(pixels.copy())
+    part = functional.resized_crop(picture, top, left, rows, columns, [height, width], antialias=False)
+    return np.ascontiguousarray(part.permute(1, 2, 0).numpy())
 
 
 def restained(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bag_generators.tissue.samples import list_samples
-from elimipl_app.explore import texts as wording
+from elimipl_app.inputs.picture import STILL_SHOWN
 from scripts.bad_inputs.table import INPUTS, Outcome
 
 pytestmark = pytest.mark.browser
@@ -78,7 +78,7 @@ def test_some_bad_inputs(page: Page, app_address: str, server_log: Path, tmp_pat
         expect(said, name).to_be_visible(timeout=60_000)
         expect(page.get_by_test_id("stException"), name).to_have_count(0)
         if row.outcome in (Outcome.REFUSED, Outcome.UNFIT):
-            expect(page.get_by_text(wording.STILL_SHOWN), name).to_be_visible()
+            expect(page.get_by_text(STILL_SHOWN), name).to_be_visible()
             assert shown(page) == before, name
         else:
             before = shown_instead_of(page, before)

@@ -14,7 +14,7 @@ from bag_generators.tissue.samples import list_samples
 from elimipl.answers.answer import NO_ANSWER, NONE_OF_THESE
 from elimipl.answers.predictor import Predictor
 from elimipl_app.batch.rows import batch_json, classify_files
-from elimipl_app.explore import texts as wording
+from elimipl_app.inputs.picture import STILL_SHOWN
 from scripts.bad_inputs.table import INPUTS, BadInput, Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +61,7 @@ def test_a_refused_upload_gets_its_sentence_and_what_was_shown_stays(page):
         upload(page, content(row), row.name)
         assert [row.name for error in page.error if row.says not in plain(error.value)] == []
         assert len(page.error) == 1, row.name
-        assert any(item.value == wording.STILL_SHOWN for item in page.caption), row.name
+        assert any(item.value == STILL_SHOWN for item in page.caption), row.name
         assert bars(page) == before, row.name
     upload(page, SOUND)
     assert not page.error

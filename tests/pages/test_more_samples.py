@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from bag_generators.tissue import phantom
 from elimipl.datasets import fetch
-from elimipl_app.explore import texts
-from elimipl_app.inputs.gallery import CLASSES
+from elimipl_app.inputs.gallery import CLASSES, MORE_FAILED
 from tests.elimipl.datasets.range_server import Behaviour, serve
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,7 +74,7 @@ def test_offline_one_sentence_says_so_and_the_page_stays(asked):
     with serve(Behaviour({})) as address:
         pass  # nobody listens there any more
     page = asked(address)
-    assert [item.value.startswith(f"**{texts.MORE_FAILED}**") for item in page.error] == [True]
+    assert [item.value.startswith(f"**{MORE_FAILED}**") for item in page.error] == [True]
     assert "Traceback" not in page.error[0].value
     assert not any("tile of CRC-VAL" in (item.label or "") for item in page.button)
     assert page.get("plotly_chart")

@@ -10,7 +10,7 @@ from elimipl_app.shell.charts import CLEAR, look
 from elimipl_app.shell.palette import DARK, LIGHT
 
 ROOT = Path(__file__).resolve().parents[3]
-HOUSE = ROOT / "elimipl_app" / "frame" / "charts.py"
+HOUSE = ROOT / "elimipl_app" / "shell" / "charts.py"
 ELSEWHERE = [path for path in (*(ROOT / "elimipl_app").rglob("*.py"), *(ROOT / "pages").rglob("*.py")) if path != HOUSE]
 
 
