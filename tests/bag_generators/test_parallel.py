@@ -49,8 +49,8 @@ def started(monkeypatch):
 def patched_worker(load_of_path):
     """A worker whose loader is replaced by an expression of `path` and `load`."""
     return (
-        "import os, sys; from bag_generators import parallel; from bag_generators.base import worker; load = parallel.load;"
-        f"parallel.load = lambda path: {load_of_path}; worker.serve(int(sys.argv[1]))"
+        "import os, sys; from bag_generators import parallel; from bag_generators.base import worker; "
+        f"load = parallel.load; parallel.load = lambda path: {load_of_path}; worker.serve(int(sys.argv[1]))"
     )
 
 
