@@ -45,7 +45,7 @@ class Config(Settings):
     preset_name: Literal["default", "paper", "published"] = "default"
 
     extractor: Literal["identity", "context", "cnn"] = "identity"
-    """ψ1: `identity`; `context`, which adds mean and deviation of the bag; `cnn`, for square grey pictures (eq. 1)."""
+    """ψ1: `identity`; `context`, which adds mean and deviation of the bag; `cnn`, for square pictures (eq. 1)."""
     hidden: int = Field(512, ge=1, le=65536)
     """l, the width of the embedding ψ2 (eq. 1)."""
     dropout: float = Field(0.0, ge=0, le=0.95)

@@ -79,6 +79,7 @@ _ALL = (
     Data("birdsong", "Birdsong", "Birdsong"),
     Data("mnist", "MNIST", "MNIST", pictures=True),
     Data("fmnist", "FMNIST", "FMNIST", pictures=True),
+    Data("pathmnist", "PathMNIST", "PathMNIST", pictures=True),
     *(
         Data(f"{space}-{name}", f"{kind}, {title}", f"CRC-{title}", comparable=False)
         for space, kind in (("lesion5", "Lesions"), ("tissue7", "Tissues"))
@@ -167,7 +168,7 @@ VIEWS: Mapping[str, View] = {
         View(
             "table 2",
             "benchmark sets",
-            _with_authors("mnist", "fmnist", "birdsong"),
+            (*_with_authors("mnist", "fmnist", "birdsong"), "pathmnist"),
             (1, 2, 3),
             (*MIPL, *PARTIAL_LABEL),
             PERCEPTRONS,

@@ -9,6 +9,7 @@ another seed than the reported ones:
 - DEMIPL's λ_a is known for MNIST only, .001, and FMNIST takes the same. Birdsong takes .0001: with .001 DEMIPL hardly
   learned at r = 2 (.385, against .672). `benchmarks/results/findings.md` tells how many settings were tried. SIVAL
   and CRC-MIPL (Row: .001) take .0001, too.
+- PathMNIST-MIPL takes MNIST-MIPL's settings, untuned.
 - Pictures are standardised with one mean and one deviation for all pixels. Pixel by pixel, the few strokes that reach
   the margin would be up to 144 deviations large (`scripts/choose_settings.py`).
 
@@ -108,7 +109,9 @@ def _benchmark_settings(cell: Cell) -> dict[str, Any]:
     if cell.method in SINCE:
         settings |= _margin_settings(cell)
     if DATA[cell.data].pictures:
-        faster = cell.method not in _OWN_RATES and (cell.r == 3 or (data == "mnist" and cell.method != "DEMIPL"))
+        faster = cell.method not in _OWN_RATES and (
+            cell.r == 3 or (data in ("mnist", "pathmnist") and cell.method != "DEMIPL")
+        )
         in_batches = {"batch": 16, "lr": 0.1} if cell.method == "MIPLMA-batch" else {}
         return settings | {"extractor": "cnn", "lr": 0.05 if faster else 0.01} | in_batches
     if cell.data.startswith("crc-"):
@@ -180,7 +183,7 @@ def _fast_settings(cell: Cell) -> dict[str, Any]:
 
 
 def _loss_weights(data: str, r: int) -> dict[str, float]:
-    if data == "mnist":
+    if data in ("mnist", "pathmnist"):
         return {"mu": 0.1 if r == 3 else 1.0, "gamma": 0.1}
     if data == "fmnist":
         return {"mu": 1.0, "gamma": 0.5}

@@ -5,8 +5,9 @@
 **Tiles** take the place of CRC-MIPL: five lesions and seven tissues, four generators. lesion5 is tested on `val`, tiles
 of other slides than `train`: split i learns from a random 70 % of every class of `train` and is tested on all of `val`.
 tissue7 has no second set of slides: its splits are 7:3 by tile. Stains are normalised as for the shipped models; there
-are no augmented copies. **CRC-MIPL** itself is rebuilt (`elimipl.datasets.crc_mipl`). Bags are kept on disk once made;
-remove the folder after a generator has changed.
+are no augmented copies. **CRC-MIPL** itself is rebuilt (`elimipl.datasets.crc_mipl`). **PathMNIST-MIPL** learns from 70
+% of 500 bags of its training part and is tested on 150 bags of its test part, which is of other patients. Bags are kept
+on disk once made; remove the folder after a generator has changed.
 
 **The authors' own bags**, for whoever has their .mat files: a file is known by the words in its name, the data set's
 (`MNIST`, `SIVAL`, or `CRC` and the generator) and the r, as in `MNIST_MIPL_r1.mat`, `SIVAL-MIPL-r3.mat`,
@@ -32,7 +33,7 @@ from elimipl.benchmark.cells import CROWD, DATA, SPLITS, Cell
 from elimipl.candidates.crowd import simulate
 from elimipl.candidates.labels import LESION5, TISSUE7, LabelSpace
 from elimipl.datasets import benchmark_sets
-from elimipl.datasets.crc_mipl import build_crc_mipl
+from elimipl.datasets.crc_mipl import build_crc_mipl, build_pathmnist
 from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.matlab import load_bags, load_splits
 from elimipl.datasets.tiles import bags_from_tiles, find_tiles
@@ -131,8 +132,9 @@ class DataFolders:
             return self._mat_of(cell, rest.split("-"))
         if cell.data in SOURCES:
             what, names, fix = f"The raw data of {cell.data} is not", *SOURCES[cell.data][2:]
-        elif space == "crc":
-            what, names = "The tiles of CRC-MIPL are not", _CRC_NAMES
+        elif space in ("crc", "pathmnist"):
+            what = "The tiles of CRC-MIPL are not" if space == "crc" else "PathMNIST is not"
+            names = _CRC_NAMES if space == "crc" else tuple(name for name in _CRC_NAMES if name.endswith(".npz"))
             fix = "Put pathmnist.npz (medmnist.PathMNIST(split='train', download=True)) or NCT-CRC-HE-100K/ there."
         else:
             what, names = f"There are no tiles of {space}", (f"{space}/train",)
@@ -197,6 +199,11 @@ class Shelf:
                 recipe = replace(recipe, positive_share=bags.positive_share)
             dataset = source.build(path, r=bags.r, seed=SEED, recipe=recipe)
             return Prepared(dataset, stratified_splits(dataset.labels, SPLITS, seed=SEED))
+        if space == "pathmnist":
+            train = build_pathmnist(path, r=bags.r, seed=SEED)
+            fewer = replace(benchmark_sets.MNIST_RECIPE, bags_per_class=30)
+            test = build_pathmnist(path, "test", r=bags.r, seed=SEED, recipe=fewer)
+            return _apart(train, test, stratified_splits(train.labels, SPLITS, seed=SEED))
         if space == "crc":
             key = _key((path.name, path.stat().st_size))
             dataset = self._kept(
@@ -207,10 +214,7 @@ class Shelf:
         splits = stratified_splits(train.labels, SPLITS, seed=SEED, groups=train.groups)
         if space != "lesion5":
             return Prepared(train, splits, crowd=True)
-        other_slides = self._tiles(path.with_name("val"), space, generator)
-        test = np.arange(len(train), len(train) + len(other_slides))
-        every = BagDataset.concatenate([train, other_slides])
-        return Prepared(every, [(chosen, test) for chosen, _ in splits], crowd=True)
+        return _apart(train, self._tiles(path.with_name("val"), space, generator), splits, crowd=True)
 
     def _tiles(self, folder: Path, space: str, generator: str) -> BagDataset:
         stain = _STAINS.get(space, {}).get(generator, "none")
@@ -237,6 +241,13 @@ class Shelf:
         self._folders.kept.mkdir(parents=True, exist_ok=True)
         dataset.save(file)
         return dataset
+
+
+def _apart(train: BagDataset, test: BagDataset, splits: Sequence[Split], crowd: bool = False) -> Prepared:
+    """Every split learns from its part of `train` and is tested on all of `test`."""
+    tested = np.arange(len(train), len(train) + len(test))
+    every = BagDataset.concatenate([train, test])
+    return Prepared(every, [(chosen, tested) for chosen, _ in splits], crowd)
 
 
 def _key(facts: object) -> str:

@@ -7,6 +7,10 @@ anything else, so that enlarged small pictures give the bags of the full tiles (
 
 Which 1,000 tiles the authors drew is not known, nor what their three workers said of them: every bag's only candidate
 is its label, and `elimipl.candidates.crowd` simulates the crowd.
+
+**PathMNIST-MIPL** is MNIST-MIPL's recipe on real tissue, for anybody to rebuild: a bag is a drawer of 28×28 tiles, a
+few of them of its class, the rest fat, background, muscle and stroma. Which they are is known, so that attention can be
+scored on real tissue. Bags of the training part are of other patients than those of the test part.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from PIL import Image
 
 from bag_generators import Bag, InputError, TissueImage, generate, generate_many
 from elimipl.candidates.labels import TISSUE7, LabelSpace
+from elimipl.datasets.benchmark_sets import MNIST_RECIPE, Recipe, mix_bags
 from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.tiles import find_tiles
 
@@ -28,6 +33,13 @@ PER_CLASS = 1000
 _SIDE = 224  # of the full tiles
 _OF_SMALL = ("row", "sbn")
 _PATHMNIST = ("ADI", "BACK", "DEB", "LYM", "MUC", "MUS", "NORM", "STR", "TUM")  # its labels 0 to 8
+PATHMNIST = LabelSpace.of(
+    ("TUM", "NORM", "MUC", "LYM", "DEB"),
+    id="pathmnist5",
+    descriptions=[TISSUE7.descriptions[TISSUE7.index(name)] for name in ("TUM", "NORM", "MUC", "LYM", "DEB")],
+    source="PathMNIST (MedMNIST v2; Yang et al. 2023) of NCT-CRC-HE-100K and CRC-VAL-HE-7K",
+)
+"""The target classes of PathMNIST-MIPL."""
 _NEEDED = "Give pathmnist.npz of MedMNIST, or a folder of NCT-CRC-HE-100K with a folder of tiles for each class."
 
 
@@ -68,14 +80,51 @@ def build_crc_mipl(
         names = [f"{TISSUE7.names[label]}/{place}" for label, place in zip(tissue, places, strict=True)]
         bags = _of_pictures(pictures, generator, progress, params)
     made = list(bags)
+    return _dataset(made, tissue, generator, names, f"{TISSUE7.source}; {per_class} per class, seed {seed}")
+
+
+def build_crc_val(source: str | Path, generator: str = "row", **params: Any) -> BagDataset:
+    """Bags of CRC-VAL-HE-7K, tiles of other patients than CRC-MIPL's: the test part of PathMNIST's npz.
+
+    Tiles that the array `test_in_tissue7` marks, where there is one, are left out: other models here have seen them.
+    """
+    pictures, codes, places, arrays = _part(Path(source), "test")
+    tissue = _as_tissue(codes)
+    kept = (tissue >= 0) & ~arrays.get("test_in_tissue7", np.zeros(len(tissue), bool))
+    made = list(_of_pictures(pictures[kept], generator, None, params))
+    names = [f"{TISSUE7.names[label]}/{place}" for label, place in zip(tissue[kept], places[kept], strict=True)]
+    return _dataset(made, tissue[kept], generator, names, "CRC-VAL-HE-7K by PathMNIST's test part")
+
+
+def build_pathmnist(
+    source: str | Path, part: str = "train", *, r: int = 1, seed: int = 0, recipe: Recipe = MNIST_RECIPE
+) -> BagDataset:
+    """PathMNIST-MIPL with r false positive labels, of the `train` or the `test` part of PathMNIST's npz."""
+    pictures, codes, _, _ = _part(Path(source), part)
+    targets = [_PATHMNIST.index(name) for name in PATHMNIST.names]
+    about = {"generator": "pixels", "source": f"{PATHMNIST.source}, {part} part", "licence": "CC BY 4.0"}
+    return mix_bags(
+        (pictures / np.float32(255)).reshape(len(pictures), -1),
+        codes,
+        targets,
+        ~np.isin(codes, targets),
+        PATHMNIST,
+        recipe,
+        r=r,
+        seed=seed,
+        described={**about, "params": {"image": list(pictures.shape[1:])}},
+    )
+
+
+def _dataset(made: list[Bag], labels: np.ndarray, generator: str, names: list[str], source: str) -> BagDataset:
     return BagDataset.from_bags(
         [bag.features for bag in made],
         TISSUE7,
-        labels=tissue,
+        labels=labels,
         generator=generator,
         params=dict(made[0].params),
         names=tuple(names),
-        source=f"{TISSUE7.source}; {per_class} per class, seed {seed}",
+        source=source,
         licence="CC BY 4.0",
     )
 
@@ -102,10 +151,18 @@ def _drawn(labels: np.ndarray, per_class: int, seed: int, called: str) -> np.nda
 
 def _read(path: Path, per_class: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pictures (m, side, side, 3), labels of tissue7 (m,) and places in the training part (m,)."""
+    pictures, codes, places, _ = _part(path, "train")
+    labels = _as_tissue(codes)
+    chosen = _drawn(labels, per_class, seed, str(path))
+    return pictures[chosen], labels[chosen], places[chosen]
+
+
+def _part(path: Path, part: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Pictures, PathMNIST's codes and places of a part of the npz, and its other arrays of that part."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            pictures, codes = arrays["train_images"], np.asarray(arrays["train_labels"]).reshape(-1)
-            places = arrays["train_index"] if "train_index" in arrays else np.arange(len(codes))
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files if name.startswith(f"{part}_")}
+        pictures, codes = arrays[f"{part}_images"], np.asarray(arrays[f"{part}_labels"]).reshape(-1)
     except FileNotFoundError:
         raise InputError(f"There is no file “{path}”.", _NEEDED) from None
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
@@ -113,9 +170,7 @@ def _read(path: Path, per_class: int, seed: int) -> tuple[np.ndarray, np.ndarray
     square = pictures.ndim == 4 and pictures.shape[1] == pictures.shape[2] and pictures.shape[3] == 3
     if not square or pictures.dtype != np.uint8 or len(codes) != len(pictures) or not np.isin(codes, range(9)).all():
         raise InputError(f"The pictures and labels of “{path}” are not those of PathMNIST.", _NEEDED)
-    labels = _as_tissue(codes)
-    chosen = _drawn(labels, per_class, seed, str(path))
-    return pictures[chosen], labels[chosen], np.asarray(places)[chosen]
+    return pictures, codes, np.asarray(arrays.get(f"{part}_index", np.arange(len(codes)))), arrays
 
 
 def _of_pictures(

@@ -246,30 +246,40 @@ def with_context(x: Tensor, bag_of: Tensor, bags: int) -> Tensor:
 
 
 class PictureExtractor(nn.Module):
-    """ψ1 for square grey pictures: two 5×5 convolutions with 2×2 max pooling; 28×28 pixels → 800 features."""
+    """ψ1 for square pictures, grey or of three colours: two 5×5 convolutions with 2×2 max pooling.
+
+    28×28 pixels → 800 features. A picture lies row by row, the colours of a pixel together.
+    """
 
     def __init__(self, dim: int) -> None:
         super().__init__()
         self.width(dim)
-        self.side = math.isqrt(dim)
-        self.first = nn.Conv2d(1, 20, 5)
+        self.channels, self.side = self.shape(dim)
+        self.first = nn.Conv2d(self.channels, 20, 5)
         self.second = nn.Conv2d(20, 50, 5)
 
     @staticmethod
     def width(dim: int) -> int:
         """Features that come out of pictures of `dim` pixels."""
-        side = math.isqrt(dim)
-        if side * side != dim or side < 16:
+        _, side = PictureExtractor.shape(dim)
+        return 50 * (((side - 4) // 2 - 4) // 2) ** 2
+
+    @staticmethod
+    def shape(dim: int) -> tuple[int, int]:
+        """Colours and side of a picture of `dim` numbers."""
+        fitting = [(channels, math.isqrt(dim // channels)) for channels in (1, 3)]
+        found = [(channels, side) for channels, side in fitting if channels * side * side == dim and side >= 16]
+        if not found:
             raise InputError(
                 f"The convolutional extractor reads square pictures from 16×16 pixels, not {dim} features.",
                 "Choose extractor 'identity' for these bags.",
             )
-        return 50 * (((side - 4) // 2 - 4) // 2) ** 2
+        return found[0]
 
     def forward(self, x: Tensor) -> Tensor:
-        """(N, side²) → (N, features). Pooling before the ReLU gives the same at a quarter of the work."""
+        """(N, pixels) → (N, features). Pooling before the ReLU gives the same at a quarter of the work."""
         # Laid out with the channel last, which CPU convolutions and pooling are nearly twice as fast in.
-        pictures = x.view(-1, self.side, self.side, 1).permute(0, 3, 1, 2)
+        pictures = x.view(-1, self.side, self.side, self.channels).permute(0, 3, 1, 2)
         low = functional.max_pool2d(self.first(pictures), 2).relu_()
         return functional.max_pool2d(self.second(low), 2).relu_().flatten(1)
 

@@ -29,7 +29,8 @@ def test_every_cell_has_settings_a_name_of_its_own_and_only_tiles_are_not_compar
 
 
 def test_the_paper_has_numbers_for_its_own_methods_only() -> None:
-    assert all(cell.paper is not None for cell in VIEWS["table 2"].cells())  # perceptrons: its Table A1
+    known = {(cell.data, cell.paper is None) for cell in VIEWS["table 2"].cells()}  # perceptrons: its Table A1
+    assert {data for data, missing in known if missing} == {"pathmnist"}
     assert Cell("fmnist", 2, "RC-MLP-Mean").paper == (0.684, 0.029)
     assert Cell("authors-crc-row", 0, "PRODEN-MLP-MaxMin").paper == (0.453, 0.009)  # more than ELIMIPL's .433
     assert Cell("birdsong", 1, "ELIMIPL-entropy").paper is None

@@ -11,7 +11,8 @@ from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.sources import DataFolders, Shelf, available
 from elimipl.candidates.labels import TISSUE7
 from elimipl.datasets import crc_mipl
-from elimipl.datasets.crc_mipl import build_crc_mipl
+from elimipl.datasets.benchmark_sets import Recipe
+from elimipl.datasets.crc_mipl import PATHMNIST, build_crc_mipl, build_crc_val, build_pathmnist
 
 NINE = ("ADI", "BACK", *TISSUE7.names)
 EACH = 12
@@ -35,7 +36,15 @@ def npz(tiles, tmp_path_factory):
     pictures, codes = tiles
     small = [np.asarray(Image.fromarray(one).resize((28, 28), Image.Resampling.BILINEAR)) for one in pictures]
     path = tmp_path_factory.mktemp("pathmnist") / "pathmnist.npz"
-    np.savez(path, train_images=np.array(small), train_labels=codes[:, None])
+    seen = np.arange(len(codes)) % EACH == 0
+    np.savez(
+        path,
+        train_images=np.array(small),
+        train_labels=codes[:, None],
+        test_images=np.array(small)[::-1],
+        test_labels=codes[::-1, None],
+        test_in_tissue7=seen[::-1],
+    )
     return path
 
 
@@ -108,3 +117,36 @@ def test_the_benchmark_has_them_with_a_crowd_for_every_split(npz, tmp_path, monk
     found, missing = available([cell], DataFolders((tmp_path,)))
     assert found == []
     assert "medmnist.PathMNIST" in missing[0]
+
+
+def test_the_test_part_gives_all_its_tiles_of_the_seven_classes_that_no_model_has_seen(npz):
+    bags = build_crc_val(npz, "sbn")
+    np.testing.assert_array_equal(np.bincount(bags.labels), [EACH - 1] * 7)
+    assert bags.dim == 15
+
+
+def test_drawers_of_small_tiles_hide_a_few_of_their_class_and_know_which(npz, tmp_path):
+    recipe = Recipe(bags_per_class=3, smallest=10, largest=14, average=12, positive_share=0.2)
+    bags, others = (build_pathmnist(npz, part, r=2, recipe=recipe) for part in ("train", "test"))
+    assert (len(bags), bags.dim, bags.label_space) == (15, 28 * 28 * 3, PATHMNIST)
+    np.testing.assert_array_equal(bags.candidates.sum(1), 3)
+    with np.load(npz) as file:
+        pictures, codes = file["train_images"].reshape(-1, 28 * 28 * 3) / np.float32(255), file["train_labels"][:, 0]
+    tissue = {one.tobytes(): crc_mipl._PATHMNIST[code] for one, code in zip(pictures, codes, strict=True)}
+    for bag in range(len(bags)):
+        of_class = PATHMNIST.names[bags.labels[bag]]
+        for one, carries in zip(bags.bag(bag), bags.instance_truth[bags.offsets[bag] :], strict=False):
+            assert (
+                tissue[one.tobytes()] == of_class if carries else tissue[one.tobytes()] in {"ADI", "BACK", "MUS", "STR"}
+            )
+    assert others.source != bags.source
+
+
+def test_drawers_are_tested_on_other_patients(npz, monkeypatch):
+    monkeypatch.setattr("elimipl.benchmark.sources.benchmark_sets.MNIST_RECIPE", Recipe(2, 5, 7, 6, 0.2))
+    prepared = Shelf(DataFolders((npz.parent,))).bags_of(Cell("pathmnist", 1, "ELIMIPL"))
+    train, test = prepared.parts(0)
+    assert "train part" in prepared.dataset.source
+    assert len(test) == 150
+    assert set(prepared.splits[0][1]) == set(prepared.splits[1][1])
+    assert len(train) == 350

@@ -193,6 +193,10 @@ def test_picture_extractor_is_the_authors_network():
     assert high.flatten(1).shape == (3, 800)
     assert PictureExtractor.width(784) == 800
     torch.testing.assert_close(extractor(x), high.flatten(1))
+    coloured, pixels = PictureExtractor(3 * 784).double(), torch.rand(2, 28, 28, 3, dtype=torch.float64)
+    low = functional.max_pool2d(torch.relu(coloured.first(pixels.permute(0, 3, 1, 2))), 2)
+    expected = functional.max_pool2d(torch.relu(coloured.second(low)), 2).flatten(1)
+    torch.testing.assert_close(coloured(pixels.reshape(2, -1)), expected)
     network = Network(Config(extractor="cnn", hidden=8), dim=784, n_classes=5)
     assert network.embed.in_features == 800
     assert network(torch.randn(3, 784), torch.tensor([0, 0, 1]), 2).logits.shape == (2, 5)
