@@ -72,7 +72,7 @@ def test_every_table_of_the_installed_results_can_be_looked_at() -> None:
 def test_data_with_runs_comes_first_and_bars_are_its_means(opened: AppTest) -> None:
     page = opened
     assert page.selectbox(key="results_data_table2").value == "birdsong"
-    assert page.selectbox(key="results_data_table2").options == ["Birdsong", "MNIST", "FMNIST"]
+    assert page.selectbox(key="results_data_table2").options == ["Birdsong", "MNIST", "FMNIST", "PathMNIST"]
     bars = next(trace for trace in drawn_chart(page, "results-bars")["data"] if trace["name"] == "learns from bags")
     np.testing.assert_allclose(numbers(bars["x"]), [0.71, 0.60])
     assert any("Accuracy on Birdsong, r = 1" in heading.value for heading in page.subheader)
