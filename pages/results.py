@@ -3,6 +3,7 @@
 import streamlit as st
 
 from bag_generators import InputError
+from elimipl_app.results.crowd import show_crowd
 from elimipl_app.results.page import (
     INTRO,
     NO_RESULTS,
@@ -33,5 +34,6 @@ try:
         else:
             st.info("Choose at least one method.", icon=":material/info:")
         show_claims(results[1])
+    show_crowd()
 except InputError as error:
     show_error(error)

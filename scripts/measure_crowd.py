@@ -44,8 +44,9 @@ def runs(splits: int) -> Iterator[tuple[int, str, str, dict[str, Any]]]:
             for method in (*PARTIAL_LABEL, *NETWORKS):
                 for missed in MISSES:
                     yield split, generator, method, {"missed": missed}
-            for method in ("ELIMIPL", "ELIMIPL, default"):
+            for method in (*PARTIAL_LABEL, *NETWORKS):
                 yield split, generator, method, {"crowd": "appearance"}
+            for method in NETWORKS:
                 yield split, generator, method, {"scaling": "none"}
 
 
