@@ -87,6 +87,11 @@ MEASUREMENT_TITLES = {
 TIMES_EVEN_TITLE = "times an even share"
 TIMES_EVEN = ((1 / 8, "⅛"), (1 / 4, "¼"), (1 / 2, "½"), (1, "1"), (2, "2"), (4, "4"), (8, "8"))
 CLASS_CHOICES = {"first": "first choice", "second": "second choice"}
+PAINTED_TITLES = {"contours": "Contours", "filled": "Filled"}
+PAINTED_HELP = "Contours go around the quarter that the map points at. The vote is always filled."
+NO_CONTOURS = (
+    "No line is drawn: no part of the picture stands out on this map. “Filled” in the settings shows it all."
+)
 PANELS_TITLES = {"one": "Map", "original": "Original beside it", "classes": "First and second choice"}
 ORIGINAL_TITLE = "original"
 TOOL_TITLES = {"look": "Look", "region": "Region", "remove": "Remove"}
@@ -158,6 +163,13 @@ def map_title(kind: str, name: str) -> str:
         "single": f"{name} from the patch alone",
         "integrated_gradients": f"share of {name} accounted for",
     }[kind]
+
+
+def contour_names(kind: str, name: str) -> tuple[str, str]:
+    """What lies in the line around the map's highest quarter, and in the dashed one around its lowest."""
+    if kind == "attention":
+        return "most attention", "least attention"
+    return f"most for {name}", f"most against {name}"
 
 
 def evenness(attention: np.ndarray, even: bool, painted: bool = True) -> str:
