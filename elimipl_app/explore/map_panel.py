@@ -8,6 +8,7 @@ import streamlit as st
 
 from bag_generators import GENERATORS
 from bag_generators.tissue.quality import in_tissue_words, looks_of
+from elimipl.answers.explain import kept_alone
 from elimipl_app.charts.map_layer import COLOUR_PAIRS, is_even
 from elimipl_app.charts.tissue import patch_picture
 from elimipl_app.explore import texts
@@ -220,7 +221,18 @@ def _say(analysis: Analysis, view: ViewState, scores: np.ndarray) -> None:
         st.markdown(texts.region_sentence(drawn_numbers(analysis, view), texts.SOURCE_TITLES[view.kind]))
     elif st.session_state.get("tool") == REGION:
         st.caption(texts.REGION_HINT)
-    st.caption(f":material/verified: {texts.trust_line(analysis.predictor.card, view.kind)}")
+    _say_whether_it_holds(analysis, view, scores)
+
+
+def _say_whether_it_holds(analysis: Analysis, view: ViewState, scores: np.ndarray) -> None:
+    """The map's own test on this picture: keep the quarter it points at, and the one it points away from."""
+    if view.hidden or view.kind == "vote":
+        return
+    if view.kind != "attention" and view.class_index != analysis.prediction.index:
+        st.caption(escape(texts.OF_ANOTHER_CLASS.format(texts.class_in_words(analysis.labels, view.class_index))))
+        return
+    kept = kept_alone(analysis.predictor, analysis.bag, scores)
+    st.caption(texts.kept_sentence(kept, analysis.predictor.card, view.kind))
 
 
 def _show_detail(analysis: Analysis, scores: np.ndarray) -> None:

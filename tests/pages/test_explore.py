@@ -192,7 +192,7 @@ def drawn_png() -> bytes:
 
 @pytest.mark.parametrize("source", OF_A_CLASS)
 def test_every_map_and_colour_is_drawn(source):
-    page = opened(sample="phantom-norm", generator="kmeansseg", labels="tissue7", map=source)
+    page = opened(sample="phantom-norm", generator="kmeansseg", labels="tissue7", map=source, painted="filled")
     page.selectbox(key="map_class").set_value("TUM").run()
     assert "TUM" in json.dumps(drawn_chart(page, "overlay")["data"][0]["colorbar"]["title"])
     for colours in COLOUR_PAIRS:
