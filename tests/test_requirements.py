@@ -16,8 +16,6 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 OURS = {"bag_generators", "elimipl", "elimipl_app", "pages", "scripts", "benchmarks", "tests", "fuzz", "examples"}
-# Not imported by the packages yet: exports name the version of scikit-image.
-NOT_YET_USED = {"scikit-image"}
 # The library itself, which openslide-python finds and loads.
 LOADED_BY_ANOTHER = {"openslide-bin"}
 
@@ -79,7 +77,7 @@ def test_what_the_rest_imports_is_for_developers():
 
 def test_nothing_is_asked_for_that_nobody_imports():
     used = imported("bag_generators/**/*.py", "elimipl/**/*.py").keys() | LOADED_BY_ANOTHER
-    assert CORE.keys() - used == NOT_YET_USED
+    assert CORE.keys() - used == set()
     assert APP.keys() - imported("elimipl_app/**/*.py", "pages/*.py", "app.py").keys() == set()
 
 

@@ -18,6 +18,7 @@ from elimipl.answers.answer import Answer, Verdict, judge
 from elimipl.answers.bag_parts import blocks_of
 from elimipl.answers.predictor import FeatureBag, Instances, Prediction, Predictor
 from elimipl.candidates.labels import LabelSpace
+from elimipl.cards.card import Card
 from elimipl_app.charts.map_layer import COLOUR_PAIRS
 from elimipl_app.charts.tissue import cells_of
 from elimipl_app.inputs.picture import View
@@ -26,10 +27,13 @@ from elimipl_app.shell.cached import bag_of, explanation, gradients
 
 MAPS = ("attention", "vote", "contribution", "leave_one_out", "single", "integrated_gradients")
 OF_A_CLASS = MAPS[2:]
+_MEASURED_AS = {"attention": "attention", "contribution": "contribution", "vote": "single"}
+"""Maps of the page by what they are called on a card; the “vote” measured there is that for the answer."""
 MOST_FOR_GRADIENTS = 6_000  # instances: integrated gradients of more take minutes and gigabytes
 PREDICTED, RUNNER_UP = "first", "second"
 """Stand for the most and the second most probable class, whichever they are in the picture at hand."""
 ONE, BESIDE_ORIGINAL, TWO_CLASSES = PANELS = ("one", "original", "classes")
+CONTOURS, FILLED = WAYS_TO_PAINT = ("contours", "filled")
 START_OPACITY = 0.75
 
 Source = Literal["sample", "crowd", "hand"]
@@ -209,6 +213,8 @@ class ViewState:
     """
 
     kind: str = MAPS[0]
+    painted: str = CONTOURS
+    """Lines around what the map points at, or every cell in its colour; the vote is always filled."""
     class_index: int = 0
     """The class the map is about; attention and vote are about all of them."""
     opacity: float = START_OPACITY
@@ -230,9 +236,10 @@ def shown_now(analysis: Analysis) -> ViewState:
     """The settings of this visitor; what was never set has its default. Downloads are built with it, too."""
     state = st.session_state
     kind, colours, panels = str(state.get("map")), str(state.get("colours")), str(state.get("beside"))
-    kind = kind if kind in maps_of(analysis) else MAPS[0]
+    kind = kind if kind in maps_of(analysis) else first_map_of(analysis.predictor.card)
     return ViewState(
         kind=kind,
+        painted=FILLED if state.get("painted") == FILLED else CONTOURS,
         class_index=class_index(analysis, state.get("map_class")),
         opacity=float(state.get("opacity", START_OPACITY)),
         colours=colours if colours in COLOUR_PAIRS else next(iter(COLOUR_PAIRS)),
@@ -249,6 +256,18 @@ def shown_now(analysis: Analysis) -> ViewState:
 def maps_of(analysis: Analysis) -> tuple[str, ...]:
     """The maps that can be made of a bag of this size."""
     return MAPS if len(analysis.bag) <= MOST_FOR_GRADIENTS else MAPS[:-1]
+
+
+def first_map_of(card: Card) -> str:
+    """The map to open with: the one measured best against what people outlined, else what speaks for the answer.
+
+    A measured map that finds less than the dark places of a picture do is no evidence, and does not count.
+    """
+    measured = card.first_map
+    if measured is None or measured.auroc <= measured.darkness:
+        return "contribution"
+    found = {kind: measured.others[name] for name, kind in _MEASURED_AS.items() if name in measured.others}
+    return _MEASURED_AS.get(measured.name) or max(found, key=found.__getitem__, default="contribution")
 
 
 def panels_for(kind: str) -> tuple[str, ...]:

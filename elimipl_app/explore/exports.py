@@ -16,10 +16,11 @@ from bag_generators.base.validation import plain
 from elimipl.answers.answer import WITHOUT_CHECKS
 from elimipl.csv_cells import defused
 from elimipl.result_file import Field, Instances, Model, Numbers, Result, SavedPicture
+from elimipl_app.charts.contours import QUARTER
 from elimipl_app.charts.map_layer import Layer, class_colours, is_even, times_even_share
 from elimipl_app.explore import texts
-from elimipl_app.explore.analysis import OF_A_CLASS, TWO_CLASSES, Analysis, ViewState, maps_of
-from elimipl_app.explore.maps import LegendEntry, drawn_numbers, panels_of, vote_legend
+from elimipl_app.explore.analysis import CONTOURS, OF_A_CLASS, TWO_CLASSES, Analysis, ViewState, maps_of
+from elimipl_app.explore.maps import LegendEntry, contour_legend, drawn_contours, drawn_numbers, panels_of, vote_legend
 from elimipl_app.shell.texts import NOT_A_DEVICE
 
 MOST_NUMBERED = 12  # removed patches that a sentence names
@@ -37,8 +38,10 @@ def colour_bar(analysis: Analysis, view: ViewState) -> Layer | None:
 
 
 def legend(analysis: Analysis, view: ViewState) -> list[LegendEntry]:
-    """The classes of the vote, largest share first; none for the other maps."""
-    return [] if view.kind != "vote" or view.hidden else vote_legend(analysis)
+    """The classes of the vote, largest share first, or what the lines go around; none for maps that are filled."""
+    if view.kind == "vote" and not view.hidden:
+        return vote_legend(analysis)
+    return contour_legend(drawn_contours(panels_of(analysis, view)))
 
 
 def headline(analysis: Analysis, view: ViewState) -> str:
@@ -70,6 +73,8 @@ def map_caption(analysis: Analysis, view: ViewState) -> str:
     elif view.kind in OF_A_CLASS:
         title += f" ({texts.map_title(view.kind, analysis.labels.titles[view.class_index])})"
     below = f", what lies below {view.threshold:.0%} of the scale is left clear" if view.threshold else ""
+    if view.painted == CONTOURS and view.kind != "vote":
+        title += f", in lines around at most {QUARTER:.0%} of the picture"
     return f"Map: {title}, opacity {view.opacity:.0%}{below}."
 
 
@@ -151,6 +156,7 @@ def provenance(analysis: Analysis, view: ViewState) -> Result:
         map={
             "kind": view.kind,
             "class": names[view.class_index] if view.kind in OF_A_CLASS else None,
+            "painted": view.painted,
             "opacity": view.opacity,
             "colours": view.colours,
             "threshold": view.threshold,

@@ -2,17 +2,28 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from bag_generators import TissueImage
+from elimipl_app.charts.contours import add_contours
 from elimipl_app.charts.drawing import Drawing, plain
 from elimipl_app.charts.map_layer import joined
 from elimipl_app.charts.tissue import add_click_targets, add_outlines, display_copy
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import Analysis, View, ViewState
-from elimipl_app.explore.maps import VEIL, panels_of, veil_of, vote_codes, vote_legend
+from elimipl_app.explore.maps import (
+    VEIL,
+    LegendEntry,
+    contour_legend,
+    drawn_contours,
+    panels_of,
+    veil_of,
+    vote_codes,
+    vote_legend,
+)
 from elimipl_app.shell.palette import Palette
 
 
@@ -25,6 +36,7 @@ def map_figure(analysis: Analysis, view: ViewState, scores: np.ndarray, palette:
     for number, panel in enumerate(panels):
         for layer in (joined(panel.layers),) if len(panel.layers) > 1 else panel.layers:
             layer.add_to(drawing, view.opacity, x, y, panel=number + 1, with_bar=number == with_bar)
+        add_contours(drawing, panel.contours, view.opacity, x, y, panel=number + 1)
     painted = len(drawing.traces)
     if view.outlined:
         add_outlines(drawing, analysis.bag, palette, x, y)
@@ -40,19 +52,23 @@ def map_figure(analysis: Analysis, view: ViewState, scores: np.ndarray, palette:
         trace["showlegend"] = False
     if view.kind == "vote" and not view.hidden:
         _add_codes(drawing, analysis, view)
-        _add_legend(drawing, analysis)
+        _add_legend(drawing, vote_legend(analysis))
+    elif contours := drawn_contours(panels):
+        _add_legend(drawing, contour_legend(contours))
     return drawing.figure()
 
 
-def _add_legend(drawing: Drawing, analysis: Analysis) -> None:
-    """Names and shares of the classes that won some of the picture."""
-    for entry in vote_legend(analysis):
+def _add_legend(drawing: Drawing, entries: list[LegendEntry]) -> None:
+    """Names and shares of what is painted."""
+    for entry in entries:
         said = f"{entry.share:.0%}" if entry.share >= 0.005 else "< 1%"
+        mark: dict[str, Any] = {"mode": "markers", "marker": {"symbol": "square", "size": 12, "color": entry.colour}}
+        if entry.stroke:
+            mark = {"mode": "lines", "line": {"color": entry.colour, "width": 2.5, "dash": entry.stroke}}
         drawing.add_scatter(
             x=[None],
             y=[None],
-            mode="markers",
-            marker={"symbol": "square", "size": 12, "color": entry.colour},
+            **mark,
             name=f"{plain(entry.name)} {said}",
             hoverinfo="skip",
         )

@@ -8,19 +8,22 @@ import streamlit as st
 
 from bag_generators import GENERATORS
 from bag_generators.tissue.quality import in_tissue_words, looks_of
+from elimipl.answers.explain import kept_alone
 from elimipl_app.charts.map_layer import COLOUR_PAIRS, is_even
 from elimipl_app.charts.tissue import patch_picture
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
-    MAPS,
+    CONTOURS,
     OF_A_CLASS,
     ONE,
     PREDICTED,
     RUNNER_UP,
     START_OPACITY,
+    WAYS_TO_PAINT,
     Analysis,
     ViewState,
     bag_key,
+    first_map_of,
     maps_of,
     panels_for,
     removed_patches,
@@ -29,7 +32,16 @@ from elimipl_app.explore.analysis import (
     shown_now,
 )
 from elimipl_app.explore.map_figure import map_figure
-from elimipl_app.explore.maps import drawn_numbers, map_scores, mask_of, members_of, polygons_of, vote_shares
+from elimipl_app.explore.maps import (
+    drawn_contours,
+    drawn_numbers,
+    map_scores,
+    mask_of,
+    members_of,
+    panels_of,
+    polygons_of,
+    vote_shares,
+)
 from elimipl_app.inputs.picture import move_to
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.markdown import escape, option_text
@@ -82,7 +94,7 @@ def _choose_map(analysis: Analysis) -> str:
             "Painted on the picture",
             maps_of(analysis),
             "map",
-            MAPS[0],
+            _first_map(analysis),
             texts.SOURCE_TITLES.__getitem__,
             label_hidden=True,
             help=texts.SOURCE_HELP,
@@ -111,6 +123,16 @@ def _choose_map(analysis: Analysis) -> str:
     return tool
 
 
+def _first_map(analysis: Analysis) -> str:
+    """The map to open with; a visitor who never chose one gets that of the next model, too."""
+    state, first = st.session_state, first_map_of(analysis.predictor.card)
+    before = state.get("first_map", first)
+    if before != first and state.get("map") == before:
+        state["map"] = first
+    state["first_map"] = first
+    return first
+
+
 def _choose_settings(analysis: Analysis, kind: str) -> None:
     choices.one_of(
         "For which class",
@@ -120,6 +142,15 @@ def _choose_settings(analysis: Analysis, kind: str) -> None:
         shape="list",
         disabled=kind not in OF_A_CLASS,
         help="Attention is the same for all classes; the other maps are about one.",
+    )
+    choices.one_of(
+        "Painted as",
+        WAYS_TO_PAINT,
+        "painted",
+        CONTOURS,
+        texts.PAINTED_TITLES.__getitem__,
+        disabled=kind == "vote",
+        help=texts.PAINTED_HELP,
     )
     choices.one_of("Panels", panels_for(kind), "beside", ONE, texts.PANELS_TITLES.__getitem__)
     choices.slider("Opacity", 0.0, 1.0, START_OPACITY, "opacity", 0.05)
@@ -183,11 +214,25 @@ def _say(analysis: Analysis, view: ViewState, scores: np.ndarray) -> None:
         st.caption(texts.contribution_sentence(analysis.labels.titles[view.class_index], scores))
     else:
         st.caption(texts.map_sentence(view.kind, analysis.labels.titles[view.class_index], scores))
+    in_lines = view.painted == CONTOURS and view.kind != "vote" and not view.hidden
+    if in_lines and not drawn_contours(panels_of(analysis, view)):
+        st.caption(texts.NO_CONTOURS)
     if view.region:
         st.markdown(texts.region_sentence(drawn_numbers(analysis, view), texts.SOURCE_TITLES[view.kind]))
     elif st.session_state.get("tool") == REGION:
         st.caption(texts.REGION_HINT)
-    st.caption(f":material/verified: {texts.trust_line(analysis.predictor.card, view.kind)}")
+    _say_whether_it_holds(analysis, view, scores)
+
+
+def _say_whether_it_holds(analysis: Analysis, view: ViewState, scores: np.ndarray) -> None:
+    """The map's own test on this picture: keep the quarter it points at, and the one it points away from."""
+    if view.hidden or view.kind == "vote":
+        return
+    if view.kind != "attention" and view.class_index != analysis.prediction.index:
+        st.caption(escape(texts.OF_ANOTHER_CLASS.format(texts.class_in_words(analysis.labels, view.class_index))))
+        return
+    kept = kept_alone(analysis.predictor, analysis.bag, scores)
+    st.caption(texts.kept_sentence(kept, analysis.predictor.card, view.kind))
 
 
 def _show_detail(analysis: Analysis, scores: np.ndarray) -> None:

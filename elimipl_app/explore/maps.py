@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import cv2
 import numpy as np
@@ -12,11 +12,13 @@ from bag_generators import Bag
 from elimipl.answers.trust import auroc
 from elimipl.candidates.labels import LabelSpace
 from elimipl.class_marks import class_marks
+from elimipl_app.charts.contours import Contour, contours_of
 from elimipl_app.charts.map_layer import COLOUR_PAIRS, EVEN, Layer, class_colours, diverging, rising, times_even_share
 from elimipl_app.charts.tissue import cells_of
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     BESIDE_ORIGINAL,
+    FILLED,
     PREDICTED,
     RUNNER_UP,
     TWO_CLASSES,
@@ -32,8 +34,10 @@ MEMBER = 0.5
 """A patch belongs to a region when at least this share of it lies inside."""
 VEIL, VEIL_COLOUR = 0.75, "rgba(140,135,145,1)"
 """How opaque the grey is that lies over removed cells."""
-LEAST_REACH = {"contribution": 0.5, "leave_one_out": 0.02, "integrated_gradients": 0.02}
-"""Signed scales reach at least this far (logits, probabilities), so that noise stays pale."""
+LEAST_REACH = {"leave_one_out": 0.02, "integrated_gradients": 0.02}
+"""Signed scales reach at least this far (probabilities), so that noise stays pale."""
+LEAST_SUM = 8.0
+"""That of contributions reaches at least what every instance would add to a score of so many logits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,7 @@ class Panel:
 
     title: str
     layers: tuple[Layer, ...]
+    contours: tuple[Contour, ...] = ()
 
 
 def panels_of(analysis: Analysis, view: ViewState) -> tuple[Panel, ...]:
@@ -50,18 +55,23 @@ def panels_of(analysis: Analysis, view: ViewState) -> tuple[Panel, ...]:
         pair = [class_index(analysis, choice) for choice in (PREDICTED, RUNNER_UP)]
         names = [analysis.labels.titles[index] for index in pair]
         title = texts.map_title(view.kind, texts.left_and_right(*names))
-        return tuple(
-            Panel(
-                name, tuple(replace(one, title=title) for one in layers_of(analysis, replace(view, class_index=index)))
-            )
-            for name, index in zip(names, pair, strict=True)
-        )
-    shown = Panel("", layers_of(analysis, view))
+        views = [replace(view, class_index=index) for index in pair]
+        return tuple(_panel(analysis, one, name, title) for one, name in zip(views, names, strict=True))
+    shown = _panel(analysis, view)
     return (shown, Panel(texts.ORIGINAL_TITLE, ())) if view.panels == BESIDE_ORIGINAL else (shown,)
 
 
+def _panel(analysis: Analysis, view: ViewState, title: str = "", bar_title: str = "") -> Panel:
+    """A map as it is set: in lines, or filled."""
+    layers = layers_of(analysis, view)
+    if view.painted == FILLED or view.kind == "vote":
+        return Panel(title, tuple(replace(one, title=bar_title) for one in layers) if bar_title else layers)
+    called = texts.contour_names(view.kind, analysis.labels.titles[view.class_index])
+    return Panel(title, (), tuple(one for layer in layers for one in contours_of(layer, view.colours, called)))
+
+
 def layers_of(analysis: Analysis, view: ViewState) -> tuple[Layer, ...]:
-    """What is painted on the field of view; nothing when the map is hidden."""
+    """What fills the field of view; nothing when the map is hidden."""
     if view.hidden:
         return ()
     if view.kind == "vote":
@@ -72,7 +82,8 @@ def layers_of(analysis: Analysis, view: ViewState) -> tuple[Layer, ...]:
     scores = analysis.scores(view.kind, view.class_index)
     if view.kind == "single":
         return (share_layer(analysis.bag, scores, title, view.colours, view.threshold),)
-    reach = max(float(np.abs(_comparable(analysis, view)).max()), LEAST_REACH[view.kind])
+    least = LEAST_REACH.get(view.kind, LEAST_SUM / len(analysis.bag))
+    reach = max(float(np.abs(_comparable(analysis, view)).max()), least)
     return (signed_layer(analysis.bag, scores, reach, title, view.colours, view.threshold),)
 
 
@@ -169,11 +180,13 @@ def vote_shares(votes: Votes, labels: LabelSpace) -> np.ndarray:
 
 
 class LegendEntry(NamedTuple):
-    """One class of the vote: its colour and its share of the area."""
+    """One class of the vote or one side of a map in lines: its colour and its share of the area."""
 
     name: str
     colour: str
     share: float
+    stroke: Literal["", "solid", "dash"] = ""
+    """How its line is drawn; nothing for what is filled."""
 
 
 def vote_legend(analysis: Analysis) -> list[LegendEntry]:
@@ -181,6 +194,16 @@ def vote_legend(analysis: Analysis) -> list[LegendEntry]:
     labels, shares = analysis.labels, vote_shares(analysis.votes, analysis.labels)
     order = [index for index in np.argsort(-shares, kind="stable").tolist() if shares[index] > 0]
     return [LegendEntry(labels.legend_text(one), class_colours(labels)[one], float(shares[one])) for one in order]
+
+
+def drawn_contours(panels: tuple[Panel, ...]) -> tuple[Contour, ...]:
+    """The lines of the first panel that has some: beside each other they mean the same."""
+    return next((panel.contours for panel in panels if panel.contours), ())
+
+
+def contour_legend(contours: tuple[Contour, ...]) -> list[LegendEntry]:
+    """What the lines go around."""
+    return [LegendEntry(one.called, one.colour, one.share, "dash" if one.dashed else "solid") for one in contours]
 
 
 def _beyond(cells: np.ndarray, threshold: float) -> np.ndarray:

@@ -8,11 +8,12 @@ import numpy as np
 import streamlit
 from PIL import Image, ImageDraw, ImageFont
 
+from elimipl_app.charts.contours import Contour, dashes
 from elimipl_app.charts.map_layer import Layer, at, blended
 from elimipl_app.charts.tissue import outline_lines
 from elimipl_app.explore import exports
 from elimipl_app.explore.analysis import Analysis, ViewState
-from elimipl_app.explore.maps import VEIL, panels_of, veil_of, vote_codes
+from elimipl_app.explore.maps import VEIL, LegendEntry, Panel, panels_of, veil_of, vote_codes
 from elimipl_app.shell import texts
 from elimipl_app.shell.palette import LIGHT
 
@@ -20,6 +21,7 @@ BAND = 64  # px; a large picture is blended in bands, all of it as floats would 
 AT_LEAST = 640  # px; every pixel of a smaller picture becomes a square of several
 SIDE, GAP, LINE = 250, 16, 22  # px
 BAR_WIDTH, BAR_HEIGHT = 18, 300
+DASH = 6  # px of the picture
 ROUND_LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)  # µm
 OUTLINE = ((255, 255, 255), 3), ((0, 32, 77), 1)
 REGION = ((255, 255, 255), 3), ((31, 27, 36), 1)
@@ -32,21 +34,40 @@ def painted_panels(analysis: Analysis, view: ViewState) -> list[tuple[str, np.nd
 
     What no patch covers stays as it is.
     """
-    return [(panel.title, _painted(analysis, view, panel.layers)) for panel in panels_of(analysis, view)]
+    return [(panel.title, _painted(analysis, view, panel)) for panel in panels_of(analysis, view)]
 
 
-def _painted(analysis: Analysis, view: ViewState, layers: tuple[Layer, ...]) -> np.ndarray:
+def _painted(analysis: Analysis, view: ViewState, panel: Panel) -> np.ndarray:
     pixels = np.empty_like(analysis.image.pixels)
     veil = veil_of(analysis, view.removed)
     for top in range(0, len(pixels), BAND):
         rows = slice(top, top + BAND)
-        pixels[rows] = blended(analysis.image.pixels, layers, view.opacity, rows)
+        pixels[rows] = blended(analysis.image.pixels, panel.layers, view.opacity, rows)
         if veil is not None:
             pixels[rows] = blended(pixels, (veil,), VEIL, rows)
-    lettered = bool(layers) and view.kind == "vote"
+    if panel.contours:
+        pixels = _with_contours(pixels, panel.contours, view.opacity)
+    lettered = bool(panel.layers) and view.kind == "vote"
     if lettered or view.outlined or view.removed or view.region:
         return _with_lines(analysis, view, pixels, lettered)
     return pixels
+
+
+def _with_contours(pixels: np.ndarray, contours: tuple[Contour, ...], opacity: float) -> np.ndarray:
+    """The lines on white, in the order of the page."""
+    picture = Image.fromarray(pixels)
+    draw = ImageDraw.Draw(picture)
+    for contour in contours:
+        broken = [piece for line in contour.lines for piece in dashes(line, DASH)] if contour.dashed else contour.lines
+        for lines, colour, width in (
+            (contour.lines, "white", 4),
+            (broken, contour.colour, 2),
+            (contour.peaks, "white", 3),
+            (contour.peaks, contour.colour, 1),
+        ):
+            for line in lines:
+                draw.line([tuple(corner) for corner in line.tolist()], colour, width)
+    return np.asarray(Image.blend(Image.fromarray(pixels), picture, opacity))
 
 
 def painted_png(analysis: Analysis, view: ViewState) -> bytes:
@@ -123,11 +144,22 @@ def _beside(draw: ImageDraw.ImageDraw, analysis: Analysis, view: ViewState, left
     if bar is not None:
         top = _draw_bar(draw, bar, view.opacity, left, top)
     for entry in entries:
-        draw.rectangle((left, top, left + BAR_WIDTH, top + BAR_WIDTH), entry.colour)
+        _draw_mark(draw, entry, left, top)
         draw.text((left + BAR_WIDTH + 8, top), f"{entry.name} {entry.share:.0%}", LIGHT.text, font())
         top += LINE + 4
     if analysis.image.microns_per_pixel is not None:
         _draw_scale_bar(draw, analysis.image.microns_per_pixel / factor, left, top + GAP)
+
+
+def _draw_mark(draw: ImageDraw.ImageDraw, entry: LegendEntry, left: int, top: int) -> None:
+    """A filled square, or a piece of the line."""
+    if not entry.stroke:
+        draw.rectangle((left, top, left + BAR_WIDTH, top + BAR_WIDTH), entry.colour)
+        return
+    for part in range(3):
+        if entry.stroke == "solid" or part != 1:
+            x, y = left + part * BAR_WIDTH // 3, top + BAR_WIDTH // 2
+            draw.line((x, y, x + BAR_WIDTH // 3, y), entry.colour, 4)
 
 
 def _draw_bar(draw: ImageDraw.ImageDraw, bar: Layer, opacity: float, left: int, top: int) -> int:

@@ -8,10 +8,10 @@ import numpy as np
 
 from bag_generators import TissueImage
 from elimipl.answers.answer import ACCEPTANCE, DRAWINGS_ONLY, Answer, Verdict
+from elimipl.answers.explain import KeptAlone
 from elimipl.answers.trust import FlippingCurve
 from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.card import Card
-from elimipl.cards.wording import kept_sentence, measured_map_sentence
 from elimipl.datasets.pictures import PHANTOMS
 from elimipl_app.shell.texts import NOT_CHECKED
 
@@ -64,6 +64,12 @@ WHAT_ATTENTION_IS = (
     "influence; removing a patch and predicting again is the more faithful test."
 )
 
+HOLDS, WEAK, DOES_NOT_HOLD = "holds", "weak", "does not hold"
+VERDICT_ICONS = {HOLDS: "check_circle", WEAK: "help", DOES_NOT_HOLD: "cancel"}
+ENOUGH, LESS = 0.06, 0.12
+"""A quarter is enough where the answer's probability loses at most the first, and not where it loses the second."""
+OF_ANOTHER_CLASS = "This map is about {}, which is not the answer; only maps of the answer are put to the test."
+
 SOURCE_TITLES = {
     "attention": "Attention",
     "vote": "Vote",
@@ -87,6 +93,9 @@ MEASUREMENT_TITLES = {
 TIMES_EVEN_TITLE = "times an even share"
 TIMES_EVEN = ((1 / 8, "⅛"), (1 / 4, "¼"), (1 / 2, "½"), (1, "1"), (2, "2"), (4, "4"), (8, "8"))
 CLASS_CHOICES = {"first": "first choice", "second": "second choice"}
+PAINTED_TITLES = {"contours": "Contours", "filled": "Filled"}
+PAINTED_HELP = "Contours go around the quarter that the map points at. The vote is always filled."
+NO_CONTOURS = "No line is drawn: no part of the picture stands out on this map. “Filled” in the settings shows it all."
 PANELS_TITLES = {"one": "Map", "original": "Original beside it", "classes": "First and second choice"}
 ORIGINAL_TITLE = "original"
 TOOL_TITLES = {"look": "Look", "region": "Region", "remove": "Remove"}
@@ -160,6 +169,13 @@ def map_title(kind: str, name: str) -> str:
     }[kind]
 
 
+def contour_names(kind: str, name: str) -> tuple[str, str]:
+    """What lies in the line around the map's highest quarter, and in the dashed one around its lowest."""
+    if kind == "attention":
+        return "most attention", "least attention"
+    return f"most for {name}", f"most against {name}"
+
+
 def evenness(attention: np.ndarray, even: bool, painted: bool = True) -> str:
     """How the attention is spread, in a sentence; where it is the map that is `painted`, even means nothing is."""
     times = len(attention) * attention
@@ -180,9 +196,15 @@ def agreement_sentence(agreement: float | None) -> str:
     if agreement is None:
         return "Attention and leave-one-out can't be compared here: all instances score the same."
     strength = (
-        "well" if agreement > 0.6 else "partly" if agreement > 0.2 else "hardly" if agreement > -0.2 else "inversely"
+        "agree well"
+        if agreement > 0.6
+        else "agree partly"
+        if agreement > 0.2
+        else "hardly agree"
+        if agreement > -0.2
+        else "contradict each other"
     )
-    return f"Attention and leave-one-out agree {strength} here: rank correlation {agreement:+.2f}."
+    return f"Attention and leave-one-out {strength} here: rank correlation {agreement:+.2f}."
 
 
 def class_in_words(labels: LabelSpace, index: int) -> str:
@@ -298,10 +320,33 @@ def region_sentence(numbers: RegionNumbers, title: str) -> str:
     )
 
 
-def trust_line(card: Card, kind: str) -> str:
-    """What was measured of maps of this kind."""
-    found = measured_map_sentence(card, kind) or (kept_sentence(card) if kind == "attention" else None)
-    return found or "Not measured for this model. The tab “Is the map right?” looks at this picture."
+def kept_sentence(kept: KeptAlone, card: Card, kind: str) -> str:
+    """Whether the map bears its test on this picture, with an icon and a word, and how such maps did elsewhere."""
+    word = map_verdict(kept)
+    found = measured_verdict(card, kind)
+    most = "is enough" if kept.most >= kept.whole - ENOUGH else "is not enough"
+    least = "is not" if kept.least < kept.whole - LESS else "is enough, too"
+    return (
+        f":material/{VERDICT_ICONS[word]}: **{word[:1].upper()}{word[1:]}.** The quarter of the picture that the map "
+        f"points at {most} for the answer: {kept.most:.0%}; the quarter it points away from {least}: {kept.least:.0%}."
+        f"{f' {found}' if found else ''}"
+    )
+
+
+def map_verdict(kept: KeptAlone) -> str:
+    """In a word: what the map points at carries the answer and the rest does not, or the reverse, or neither."""
+    if kept.most >= kept.whole - ENOUGH and kept.least < kept.whole - LESS:
+        return HOLDS
+    return WEAK if kept.most >= kept.least else DOES_NOT_HOLD
+
+
+def measured_verdict(card: Card, kind: str) -> str | None:
+    """How the map that was measured best did on many pictures; None for other maps and models without a measurement."""
+    first = card.first_map
+    if first is None or kind != first.name:
+        return None
+    did = "find glands better than" if first.auroc > first.darkness else "find glands no better than"
+    return f"Over {first.n:,} other pictures such maps {did} looking for dark places does."
 
 
 def flipping_sentence(curve: FlippingCurve, title: str, name: str) -> str:

@@ -33,8 +33,8 @@ _ON_OFF = {"true": True, "false": False}
 KEYS: dict[str, tuple[str, ...]] = {
     "Explore": (
         "picture", "sample", "generator", "labels", "method", "weights", "map", "map_class", "beside", "opacity",
-        "threshold", "colours", "outlines", "tool", "candidates_*", "crowd_seed", "raw", "microns*", "whole", "part",
-        "x", "y",
+        "threshold", "painted", "colours", "outlines", "tool", "candidates_*", "crowd_seed", "raw", "microns*", "whole",
+        "part", "x", "y",
     ),
     "Batch": ("generator", "labels", "method", "folder"),
     "Slide": ("slide", "generator", "labels", "method"),

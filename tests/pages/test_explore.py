@@ -60,7 +60,7 @@ def removed(page: AppTest):
 def test_every_sample_gives_finite_and_aligned_figures(model):
     predictor = Predictor.load(model)
     generator, space = predictor.card.generator, predictor.card.label_space.id
-    page = opened(generator=generator, labels=space, sample=next(iter(SAMPLES)))
+    page = opened(generator=generator, labels=space, sample=next(iter(SAMPLES)), map="attention", painted="filled")
     for sample in SAMPLES.values():
         page.session_state["generator"], page.session_state["labels"] = generator, space
         page.session_state["reads_drawings"] = sample.kind == "phantom"  # stay with this model
@@ -192,7 +192,7 @@ def drawn_png() -> bytes:
 
 @pytest.mark.parametrize("source", OF_A_CLASS)
 def test_every_map_and_colour_is_drawn(source):
-    page = opened(sample="phantom-norm", generator="kmeansseg", labels="tissue7", map=source)
+    page = opened(sample="phantom-norm", generator="kmeansseg", labels="tissue7", map=source, painted="filled")
     page.selectbox(key="map_class").set_value("TUM").run()
     assert "TUM" in json.dumps(drawn_chart(page, "overlay")["data"][0]["colorbar"]["title"])
     for colours in COLOUR_PAIRS:
@@ -201,7 +201,7 @@ def test_every_map_and_colour_is_drawn(source):
 
 
 def test_field_of_view_moves_and_all_tiles_are_classified():
-    page = opened(sample="restained-section", generator="row", labels="tissue7")
+    page = opened(sample="restained-section", generator="row", labels="tissue7", painted="filled")
     page.slider(key="x").set_value(0).run()
     shown = drawn_chart(page, "overlay")
     frame = next(shape for shape in shown["layout"]["shapes"] if shape["type"] == "rect")

@@ -101,7 +101,8 @@ def test_every_cell_answers_a_click_and_no_more_points_are_sent_than_a_screen_sh
         assert len(points.x) == min(len(analysis.bag), len(points.x)) <= MOST_LATTICE**2
         for x, y, cell in list(zip(points.x, points.y, points.customdata, strict=True))[::37]:
             assert analysis.bag.regions.at(x, y) == cell
-    assert len(map_figure(tile, ViewState(), tile.prediction.attention, LIGHT).data[-1].x) == 256
+    figure = map_figure(tile, ViewState(), tile.prediction.attention, LIGHT)
+    assert [len(trace.x) for trace in figure.data if trace.name == "instances"] == [256]
 
 
 @pytest.mark.parametrize("kind", MAPS)

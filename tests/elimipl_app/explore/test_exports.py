@@ -106,7 +106,7 @@ def test_replaying_the_json_gives_the_same_numbers(analysis, tmp_path, capsys):
 
 def test_the_files_say_what_is_set_and_how_even_attention_is():
     analysis = analysis_of("row")
-    view = dataclasses.replace(SHOWN, class_index=6)
+    view = dataclasses.replace(SHOWN, class_index=6, painted="filled")
     said, report = " ".join(exports.all_sentences(analysis, view)), html_report(analysis, view)
     for words in ("added to the score of TUM", "opacity 60%", "below 20%", "0.5 µm per pixel", "Attention is "):
         assert words in said

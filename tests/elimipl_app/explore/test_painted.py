@@ -10,7 +10,7 @@ from PIL import Image
 from bag_generators import GENERATORS
 from elimipl_app.charts.map_layer import blended
 from elimipl_app.explore import exports
-from elimipl_app.explore.analysis import BESIDE_ORIGINAL, MAPS, TWO_CLASSES, Analysis, ViewState
+from elimipl_app.explore.analysis import BESIDE_ORIGINAL, FILLED, MAPS, TWO_CLASSES, Analysis, ViewState
 from elimipl_app.explore.exports import provenance
 from elimipl_app.explore.maps import layers_of, region_mask, region_numbers, vote_codes
 from elimipl_app.explore.picture_export import GAP, LINE, magnification, painted_panels, painted_png
@@ -35,8 +35,8 @@ def shown_part(png: bytes, analysis: Analysis) -> np.ndarray:
 def test_the_png_is_painted_as_the_page_is_set(kind):
     analysis = analysis_of("row")
     for view in (
-        ViewState(kind=kind, class_index=6, opacity=0.4),
-        ViewState(kind=kind, class_index=2, opacity=0.9, threshold=0.3, colours="Yellow"),
+        ViewState(kind=kind, painted=FILLED, class_index=6, opacity=0.4),
+        ViewState(kind=kind, painted=FILLED, class_index=2, opacity=0.9, threshold=0.3, colours="Yellow"),
     ):
         expected = blended(analysis.image.pixels, layers_of(analysis, view), view.opacity)
         painted = shown_part(painted_png(analysis, view), analysis)
@@ -64,11 +64,11 @@ def panel(png: bytes, analysis: Analysis, number: int) -> np.ndarray:
 def test_the_second_panel_is_in_the_png_and_in_the_report():
     analysis = analysis_of("row")
     kept = analysis.image.height - panel(painted_png(analysis, ViewState()), analysis, 0).shape[0]
-    original = painted_png(analysis, ViewState(kind="single", class_index=6, panels=BESIDE_ORIGINAL))
+    original = painted_png(analysis, ViewState(kind="single", painted=FILLED, class_index=6, panels=BESIDE_ORIGINAL))
     np.testing.assert_array_equal(panel(original, analysis, 1), analysis.image.pixels[kept:])
     assert (panel(original, analysis, 0) != analysis.image.pixels[kept:]).any()
 
-    view = ViewState(kind="contribution", class_index=0, panels=TWO_CLASSES)
+    view = ViewState(kind="contribution", painted=FILLED, class_index=0, panels=TWO_CLASSES)
     first, second = np.argsort(-analysis.prediction.raw, kind="stable")[:2].tolist()
     png, report = painted_png(analysis, view), html_report(analysis, view)
     for number, index in enumerate((first, second)):
@@ -92,7 +92,9 @@ def test_only_what_instances_cover_and_the_region_change_in_the_png_and_its_numb
     assert changed[35:85, 120].all()
     changed[28:93, 18:123] = False
     assert not changed.any()
-    pixels = shown_part(painted_png(analysis, ViewState(kind="integrated_gradients", opacity=0.5)), analysis)
+    pixels = shown_part(
+        painted_png(analysis, ViewState(kind="integrated_gradients", painted=FILLED, opacity=0.5)), analysis
+    )
     covered = np.isfinite(analysis.bag.regions.paint(np.ones(len(analysis.bag.features))))
     np.testing.assert_array_equal(pixels[~covered], analysis.image.pixels[~covered])
     assert (pixels[covered] != analysis.image.pixels[covered]).any(axis=-1).mean() > 0.8

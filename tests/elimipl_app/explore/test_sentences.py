@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from elimipl.answers.answer import Check, Verdict
+from elimipl.answers.explain import KeptAlone
 from elimipl.answers.predictor import Predictor
 from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
-from elimipl.cards.card import MethodTrust, Trust
 from elimipl_app.explore import texts
 from elimipl_app.explore.maps import RegionNumbers
 
@@ -23,26 +23,43 @@ def test_classes_are_spelled_out():
     assert texts.beside_bar(COLON, 0) == "N · Normal or non-neoplastic mucosa"
 
 
-def test_the_line_of_trust_says_what_was_measured_or_that_nothing_was():
-    card = replace(Predictor.load("tissue7-row-elimipl").card, measured={})
-    assert "Not measured" in texts.trust_line(replace(card, trust=None), "attention")
-    method = MethodTrust(0.87, 0.5, 0.4, 0.21, 0.15, 0.27, 0.6)
-    measured = replace(card, trust=Trust("other tiles", 401, 300, 0.3, 0.9, 0.6, {"single": method}, {}, 1))
-    line = texts.trust_line(measured, "vote")
-    assert "AUROC 0.87" in line
-    assert "21 points more than chance" in line
-    assert "(n = 300)" in line
-    assert "Not measured" in texts.trust_line(measured, "attention")
+@pytest.mark.parametrize(
+    ("kept", "word", "said"),
+    [
+        (
+            KeptAlone(0.92, 0.91, 0.34),
+            "holds",
+            "enough for the answer: 91%; the quarter it points away from is not: 34%",
+        ),
+        (KeptAlone(0.92, 0.95, 0.93), "weak", "the quarter it points away from is enough, too: 93%"),
+        (KeptAlone(0.92, 0.40, 0.93), "does not hold", "is not enough for the answer: 40%"),
+    ],
+)
+def test_the_line_under_the_map_has_an_icon_and_a_word_from_this_picture(kept, word, said):
+    card = Predictor.load("tissue7-row-elimipl").card
+    line = texts.kept_sentence(kept, card, "attention")
+    assert texts.map_verdict(kept) == word
+    assert line.startswith(f":material/{texts.VERDICT_ICONS[word]}: **{word.capitalize()}.**")
+    assert said in line
+    assert len(set(texts.VERDICT_ICONS.values())) == 3
+    assert not any(jargon in line for jargon in ("AUROC", "coverage", "bags"))
 
 
-def test_a_model_of_the_colon_says_what_its_maps_were_measured_on():
+def test_what_was_measured_of_the_first_map_is_said_in_words():
     card = Predictor.load("colon-deep-elimipl").card
-    line = texts.trust_line(card, "attention")
     assert card.first_map is not None
-    assert f"{card.first_map.on} (n = {card.first_map.n}): {card.first_map.auroc:.2f}" in line
-    assert "Kept alone" in texts.trust_line(replace(card, first_map=None), "attention")
-    assert card.first_map.chosen_on in texts.trust_line(card, "contribution")
-    assert "Not measured" in texts.trust_line(card, "leave_one_out")
+    better = replace(card.first_map, name="attention", auroc=0.9, darkness=0.6)
+    said = texts.measured_verdict(replace(card, first_map=better), "attention")
+    assert said == f"Over {better.n} other pictures such maps find glands better than looking for dark places does."
+    worse = replace(card, first_map=replace(better, auroc=0.55))
+    assert "no better than" in (texts.measured_verdict(worse, "attention") or "")
+    assert texts.measured_verdict(card, "leave_one_out") is None
+    assert texts.measured_verdict(replace(card, first_map=None), "attention") is None
+
+
+def test_agreement_is_said_without_jargon():
+    assert "contradict each other" in texts.agreement_sentence(-0.5)
+    assert "agree well" in texts.agreement_sentence(0.8)
 
 
 def test_a_region_is_compared_with_its_area():
