@@ -65,7 +65,7 @@ from elimipl.classroom.store.records import NewPicture
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
 try:
-    ClassStore(Path(sys.argv[1])).open_session("b", TISSUE7, [NewPicture(bytes(900_000), "x", "tissue")])
+    ClassStore(Path(sys.argv[1])).open_session("b", TISSUE7, [NewPicture(bytes(900_000), "x", "tissue")], "")
 except InputError as error:
     print(error)
 """
@@ -99,7 +99,7 @@ def test_forty_students_at_two_servers_one_of_which_is_killed_and_started_again(
     assert (again.returncode, second.returncode) == (0, 0)
     ballots = store.votes(session.id, TEACHER)
     assert len(ballots) == STUDENTS * PICTURES
-    assert store.count_students(session.id, TEACHER) == STUDENTS
+    assert len(store.seats(session.id, TEACHER)) == STUDENTS
     assert all(ballot.top == ballot.picture for ballot in ballots)
     assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
@@ -114,7 +114,7 @@ def begun(path: Path, tries: int) -> tuple[ClassStore, ClassTraining]:
 
 def test_a_training_cut_off_by_a_kill_gives_the_same_result_in_the_next_server(path, monkeypatch):
     store = ClassStore(path)
-    store.open_session(TEACHER, TISSUE7, small_pictures(4))
+    store.open_session(TEACHER, TISSUE7, small_pictures(4), HERE)
     session = store.session_of(TEACHER)
     store.join(session.link_key, "ann", HERE)
     for picture in range(4):
@@ -179,11 +179,11 @@ def test_a_full_disk_loses_no_vote_and_says_so(path):
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
     store._database._connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(InputError, match=r"The session could not be kept: the server's disk is full"):
-        store.open_session("another", TISSUE7, large)
+        store.open_session("another", TISSUE7, large, HERE)
     assert store.session_of("another") is None
     store.vote(session.id, "ann", 1, [1, 2], 2)  # takes no further page
     store._database._connection.execute("PRAGMA max_page_count = 100000")
-    store.open_session("another", TISSUE7, large)
+    store.open_session("another", TISSUE7, large, HERE)
     (ballot,) = store.votes(session.id, TEACHER)
     assert ballot.named == (1, 2)
 
