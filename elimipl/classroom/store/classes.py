@@ -154,10 +154,23 @@ _TOO_MANY_GUESSES = (
 )
 
 
+def _since_start() -> float:
+    """Seconds by a clock that nobody can set; on Linux those that the machine slept are counted."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+_STARTED = time.time() - _since_start()
+
+
+def steady_time() -> float:
+    """The time of day by the clock as it was when the program started: who sets the clock deletes no class."""
+    return _STARTED + _since_start()
+
+
 class ClassStore:
     """The sessions in one database file. Safe in any thread, and beside other servers with the same file."""
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path, clock: Callable[[], float] = steady_time) -> None:
         self._database, self._clock = Database(path), clock
         self._votes = Pace(VOTES, VOTE_SECONDS)
         self._joins = Pace(JOINS, JOIN_SECONDS)
@@ -366,9 +379,16 @@ class ClassStore:
             return bool(row["opened"]), bool(row["revealed"]), row["outcome"] is not None
 
     def delete_expired(self) -> int:
-        """Forget the classes whose day is over; how many those were."""
+        """Forget the classes whose day is over; how many those were.
+
+        A class of a later day than today was opened when the clock was wrong; its day begins now.
+        """
+        now = self._clock()
         with self._database.writing("The deletion") as db:
-            cursor = db.execute("DELETE FROM session WHERE expires <= ?", (self._clock(),))
+            db.execute(
+                "UPDATE session SET created = ?1, expires = ?1 + ?2 WHERE expires > ?1 + 2 * ?2", (now, LIFETIME)
+            )
+            cursor = db.execute("DELETE FROM session WHERE expires <= ?", (now,))
         if cursor.rowcount:
             self._database.empty_log()
         return cursor.rowcount
