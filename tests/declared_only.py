@@ -94,7 +94,7 @@ def build_files() -> None:
     assert batch_json(rows)
 
     store = ClassStore(FOLDER / "a class.sqlite3")
-    number, _ = store.open_session("teacher", TISSUE7, [drawn("TUM", 1), drawn("LYM", 1)])
+    number, _ = store.open_session("teacher", TISSUE7, [drawn("TUM", 1), drawn("LYM", 1)], "here")
     session = store.session_of("teacher")
     assert session is not None
     store.join(session.link_key, "student", "")

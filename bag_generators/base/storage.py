@@ -118,4 +118,4 @@ def read_tensors(
 
 
 def _refusal(path: Path, what: str, error: OSError) -> InputError:
-    return InputError(f"{what} could not be written to “{path}” ({error.strerror}).", _WRITE_ELSEWHERE)
+    return InputError(f"{what} could not be written as “{path.name}” ({error.strerror}).", _WRITE_ELSEWHERE)

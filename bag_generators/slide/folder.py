@@ -45,14 +45,18 @@ def list_slides(folder: Path | None = None, most: int | None = MOST_LISTED_SLIDE
         entries = sorted(os.scandir(folder), key=lambda entry: (entry.name.casefold(), entry.name))
         shown = [entry for entry in entries if not entry.name.startswith(".") and entry.name.isprintable()]
         known = slide_extensions()
-        slides = [
-            entry.name
-            for entry in shown
-            if (entry.name.lower().endswith(known) if entry.is_file() else dicom_in(Path(entry.path)))
-        ]
+        slides = [entry.name for entry in shown if not entry.is_symlink() and _is_slide(entry, known)]
     except OSError:
         raise InputError("The folder of slides can't be read.", "Check its permissions.") from None
     return tuple(_once(folder, slides)[:most])
+
+
+def _is_slide(entry: os.DirEntry[str], known: tuple[str, ...]) -> bool:
+    """Whether a file, or a folder, is a slide of this folder itself; a link may lead out of it, or to itself."""
+    if not entry.is_file(follow_symlinks=False):
+        return dicom_in(Path(entry.path)) is not None
+    leads_out = entry.name.lower().endswith(MIRAX) and Path(entry.path).with_suffix("").is_symlink()
+    return entry.name.lower().endswith(known) and not leads_out
 
 
 def slide_path(name: str, folder: Path | None = None) -> Path:
@@ -97,7 +101,11 @@ def _series(path: str, *_: int) -> bytes | None:
 def dicom_in(folder: Path) -> Path | None:
     """The first DICOM file in a folder that is a slide as a whole; None where it is another folder."""
     try:
-        names = sorted(entry.name for entry in os.scandir(folder) if not entry.name.startswith(".") and entry.is_file())
+        names = sorted(
+            entry.name
+            for entry in os.scandir(folder)
+            if not entry.name.startswith(".") and entry.is_file(follow_symlinks=False)
+        )
     except OSError:
         return None
     files = (folder / name for name in names[:_MOST_LOOKED_AT])
@@ -108,9 +116,13 @@ def files_of(path: Path) -> tuple[Path, ...]:
     """All files of a slide, the one that is opened among them, always in the same order."""
     if path.suffix.lower() in MIRAX:
         folder = path.with_suffix("")
-        inner = sorted(file for file in folder.iterdir() if file.is_file()) if folder.is_dir() else []
+        inner = (
+            sorted(file for file in folder.iterdir() if file.is_file() and not file.is_symlink())
+            if folder.is_dir()
+            else []
+        )
         return (path, *inner)
     series = series_of(path)
     if series is None:
         return (path,)
-    return tuple(sorted(file for file in path.parent.iterdir() if series_of(file) == series))
+    return tuple(sorted(file for file in path.parent.iterdir() if not file.is_symlink() and series_of(file) == series))

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bag_generators.base.errors import InputError
+from bag_generators.base.errors import InputError, shown_name
 from bag_generators.base.validation import STRICT, Count, Positive, Sha256, Share, Whole, plain, read_json, validated
 from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.calibration import Calibration, Reliability
@@ -134,6 +134,9 @@ class Trust:
     seed: Whole
 
 
+MOST_CARD_BYTES = 2_000_000
+"""Cards that ship have some ten thousand."""
+_GENERATOR = re.compile(r"([^\W_][\w .+-]{0,79})?")  # empty: bags of unknown origin
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 _AssetFile = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_.-]*$")]
 _RESTORE = "Restore the file or train the model again."
@@ -222,6 +225,8 @@ class Card:
 
     def __post_init__(self) -> None:
         check_id(self.id)
+        if not _GENERATOR.fullmatch(self.generator):
+            raise InputError(f"“{shown_name(self.generator)}” can't name a generator.", _RESTORE)
         if not self.checks.fit(self.dim):
             raise InputError(
                 f"The checks in “{self.id}.json” are not of bags of {self.dim} features.",
@@ -267,6 +272,8 @@ class Card:
     def read(cls, path: Path) -> Card:
         """The card in a JSON file; every refusal names the file."""
         called = f"The model card “{path.name}”"
+        if path.is_file() and path.stat().st_size > MOST_CARD_BYTES:
+            raise InputError(f"{called} is larger than {MOST_CARD_BYTES // 10**6} MB, as no card is.", _RESTORE)
         card = cls.from_dict(read_json(path, called, _RESTORE), called)
         if card.id != path.stem:
             raise InputError(f"{called} describes the model “{card.id}”.", "Give the file the name of its model.")

@@ -151,7 +151,7 @@ def _versions() -> dict[str, str]:
 
 @contextmanager
 def local_cluster(workers: int) -> Iterator[Any]:
-    """A Dask cluster of processes of this machine, which nobody else can reach and which shows no dashboard.
+    """A Dask cluster of processes of this machine, which no other machine can reach and which shows no dashboard.
 
     A worker that dies always comes back. Left to itself, Dask looks 15 s after a death whether the worker is there
     again and gives it up for good when it is not, also where that is because it has died once more since; a picture

@@ -132,7 +132,7 @@ def _show_opening() -> None:
                 *(pictures.from_upload(upload.name, upload.getvalue(), labels) for upload in uploads),
             ]
         secrets.SystemRandom().shuffle(made)  # an order would give labels away
-        _, key = class_store().open_session(visitor(), labels, made)
+        _, key = class_store().open_session(visitor(), labels, made, network_address())
     except InputError as error:
         show_error(error)
         return

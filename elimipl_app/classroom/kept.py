@@ -1,5 +1,6 @@
 """The one store of the server, and who asks it."""
 
+import ipaddress
 import threading
 import time
 import weakref
@@ -37,5 +38,20 @@ def _sweep(kept: "weakref.ref[ClassStore]") -> None:
 
 
 def network_address() -> str:
-    """Where a visitor comes from, to count wrong codes by; one name for all of this machine."""
-    return str(st.context.ip_address or "this machine")
+    """Where a visitor comes from, to count wrong codes and opened classes by; one name for all of this machine."""
+    return network_of(st.context.ip_address)
+
+
+def network_of(address: str | None) -> str:
+    """What one person has: an IPv4 address, or the 2^64 addresses of an IPv6 network.
+
+    >>> network_of("192.168.1.7"), network_of("2001:db8::1:2:3"), network_of(None)
+    ('192.168.1.7', '2001:db8::/64', 'this machine')
+    """
+    if not address:
+        return "this machine"
+    try:
+        known = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((int(known), 64), strict=False)) if known.version == 6 else address

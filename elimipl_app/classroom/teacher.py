@@ -24,6 +24,7 @@ from elimipl_app.shell.page import show_error
 from elimipl_app.shell.palette import current_palette
 
 LIVE_SECONDS = 2.0
+_DOOR_ERROR = "class_door_error"
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -65,9 +66,7 @@ def _show_controls(session: ClassSession) -> None:
     st.subheader(texts.TITLE, divider="gray", anchor=False)
     until = time.strftime("%d %B at %H:%M", time.localtime(session.expires))
     st.caption(f"Everything is deleted on {until}, or when you say so.")
-    joining = st.toggle("Others may join", session.joining, key=f"class_joining_{session.id}")
-    if joining != session.joining:
-        _do(lambda: class_store().let_join(session.id, visitor(), joining))
+    _show_door(session)
     if RETURN_KEY not in st.session_state and st.button(
         "Make a key to come back", icon=":material/key:", key="class-new-key"
     ):
@@ -84,6 +83,33 @@ def _show_controls(session: ClassSession) -> None:
         st.session_state.pop(RETURN_KEY, None)
         st.session_state["class_deleted"] = True
         st.rerun()
+
+
+def _show_door(session: ClassSession) -> None:
+    """Who may come in, and who has to leave."""
+    # As the class is, whatever another tab showed when it was last looked at.
+    key = f"class_joining_{session.id}"
+    st.session_state[key] = session.joining
+    st.toggle("Others may join", key=key, on_change=_change_door, args=(session.id, key))
+    if (error := st.session_state.pop(_DOOR_ERROR, None)) is not None:
+        show_error(error)
+    with st.popover("Remove seats", icon=":material/person_remove:", on_change="rerun", key="class-seats"):
+        seats = class_store().seats(session.id, visitor())
+        st.caption(texts.REMOVE_ABOUT)
+        chosen = st.multiselect(
+            "Students", list(seats), format_func=lambda one: texts.seat(one, seats.get(one, 0)), key="class_seats"
+        )
+        some = st.button("Remove these", disabled=not chosen, key="class-remove")
+        idle = st.button("Remove all without an answer", disabled=all(seats.values()), key="class-remove-idle")
+    if (some or idle) and _do(lambda: class_store().remove_seats(session.id, visitor(), None if idle else chosen)):
+        st.rerun()
+
+
+def _change_door(session: int, key: str) -> None:
+    try:
+        class_store().let_join(session, visitor(), bool(st.session_state[key]))
+    except InputError as error:
+        st.session_state[_DOOR_ERROR] = error
 
 
 def _show_gate(session: ClassSession) -> None:
@@ -114,7 +140,7 @@ def _show_live(session: ClassSession) -> None:
     """How many have answered what, read anew every time."""
     try:
         ballots = class_store().votes(session.id, visitor())
-        students = class_store().count_students(session.id, visitor())
+        students = len(class_store().seats(session.id, visitor()))
     except InputError as error:
         show_error(error)
         return

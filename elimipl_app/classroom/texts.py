@@ -30,6 +30,10 @@ KEY_HELP = (
     "teacher."
 )
 
+REMOVE_ABOUT = (
+    "Their answers go with them, and nobody else may join until you let others join again. Who was removed by mistake "
+    "opens the link once more then."
+)
 ALL_DONE = "You have answered every picture. Wait for the teacher to open the votes, or change an answer."
 
 RULE = (
@@ -82,6 +86,11 @@ def label_title(labels: LabelSpace, number: int) -> str:
     """A label in words with its title, or its title alone where there are no other words."""
     title, words = labels.titles[number], labels.descriptions[number].partition(":")
     return f"{words[0]} ({title})" if words[1] and words[0].lower() != title.lower() else title
+
+
+def seat(number: int, answers: int) -> str:
+    """A student in the list of those who can be removed."""
+    return f"Student {number}, {answers} answer{'' if answers == 1 else 's'}"
 
 
 def meanings(labels: LabelSpace) -> str:

@@ -29,6 +29,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from bag_generators.uploads import start_readers
 from elimipl_app.server.internals import check_set_by_init, inner, replace_inner
 from elimipl_app.server.upload_limit import check_upload_limit
+from elimipl_app.server.work_folder import remove_left_folders, remove_work_folder
 from elimipl_app.shell.style import STYLE
 
 MOST_CONNECTIONS = 400  # open at once; well below the 1,024 files a program may have open by default
@@ -118,7 +119,24 @@ def page_html(folder: Path) -> str:
     return plain.replace("</head>", f"{asked}</head>", 1).replace("</body>", f"{STYLE}</body>", 1)
 
 
-MIDDLEWARE = [Middleware(OwnAnswers)]
+class DiskErrors:
+    """Has an upload that finds no room on the disk (large ones pass through a temporary file) end in a sentence."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            await self._app(scope, receive, send)
+        except OSError:
+            if scope["type"] != "http" or scope["method"] != "PUT":
+                raise
+            said = "The upload could not be kept: the server's disk is full, or may not be written to."
+            await PlainTextResponse(said, 507)(scope, receive, send)
+
+
+MIDDLEWARE = [Middleware(DiskErrors), Middleware(OwnAnswers)]
 
 
 @asynccontextmanager
@@ -135,7 +153,9 @@ async def starting(_app: Any) -> AsyncIterator[None]:
     # Looking through what stays for ever holds up all visitors whenever garbage is collected.
     gc.collect()
     gc.freeze()
+    remove_left_folders()
     yield
+    remove_work_folder()
 
 
 def _is_listed(url: str) -> bool:

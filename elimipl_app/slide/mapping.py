@@ -18,11 +18,11 @@ from elimipl.jobs import FAILED, RUNNING, STOPPED, Job, StoppedError
 from elimipl.slides import MapStoppedError, SlideMap, map_slide
 from elimipl_app.server.log import log_job
 from elimipl_app.server.visitor import visitor
+from elimipl_app.server.work_folder import work_folder
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.page import show_error
 from elimipl_app.shell.texts import in_line
 from elimipl_app.slide import texts
-from elimipl_app.slide.own import work_folder
 from elimipl_app.slide.sources import Chosen
 
 POLL_SECONDS = 1.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -12,7 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from bag_generators import InputError
 from bag_generators.slide import open_slide
+from elimipl_app.server.work_folder import work_folder
 
 MOST_OWN = 3
 """Slides of one visitor; the oldest makes room."""
@@ -51,10 +52,16 @@ class OwnSlides:
         """
         key = secrets.token_hex(16)
         path = self._folder / key / f"slide{ending}"
-        path.parent.mkdir(parents=True)
         try:
+            path.parent.mkdir(parents=True)
             write(path)
             open_slide(path)
+        except OSError:
+            self._delete(path)
+            raise InputError(
+                "The slide could not be kept: the server's disk is full, or may not be written to.",
+                "Forget slides you no longer need, or tell who runs the server.",
+            ) from None
         except BaseException:
             self._delete(path)
             raise
@@ -78,17 +85,6 @@ class OwnSlides:
 
     def _delete(self, path: Path) -> None:
         shutil.rmtree(path.parent, ignore_errors=True)
-
-
-@cache
-def work_folder() -> Path:
-    """A folder of this program alone; it is deleted when the program ends."""
-    folder = tempfile.TemporaryDirectory(prefix="elimipl-slides-", ignore_cleanup_errors=True)
-    _kept.append(folder)
-    return Path(folder.name)
-
-
-_kept: list[tempfile.TemporaryDirectory[str]] = []
 
 
 @cache

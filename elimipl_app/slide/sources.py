@@ -20,10 +20,11 @@ from elimipl import jobs
 from elimipl.slides.regions.region import kept_regions
 from elimipl_app.server.log import timed
 from elimipl_app.server.visitor import visitor
+from elimipl_app.server.work_folder import work_folder
 from elimipl_app.shell import choices
 from elimipl_app.shell.page import show_error
 from elimipl_app.slide import texts
-from elimipl_app.slide.own import own_slides, work_folder
+from elimipl_app.slide.own import own_slides
 
 _CHOSEN, _SEEN = "slide", "slide_upload_seen"
 _ALONE = (".mrxs", ".vms", ".vmu")

@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from bag_generators import InputError
 from elimipl.candidates.labels import TISSUE7
 from elimipl.classroom import learning
 from elimipl.classroom.outcome import read_outcome
+from elimipl.classroom.store import classes
 from elimipl.classroom.store.classes import VOTE_SECONDS, VOTES, ClassStore, Pace
 from elimipl.classroom.store.database import VERSION
 from elimipl.classroom.store.records import BegunTraining, NewPicture
@@ -24,6 +26,7 @@ STUDENTS, PICTURES = 40, 5
 VOTING = """
 import os, sys, threading
 from pathlib import Path
+from elimipl.classroom.store import classes
 from elimipl.classroom.store.classes import ClassStore
 path, key, session, first, last = *sys.argv[1:3], *map(int, sys.argv[3:])
 store = ClassStore(Path(path))
@@ -60,12 +63,13 @@ import resource, signal, sys
 from pathlib import Path
 from bag_generators import InputError
 from elimipl.candidates.labels import TISSUE7
+from elimipl.classroom.store import classes
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import NewPicture
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
 try:
-    ClassStore(Path(sys.argv[1])).open_session("b", TISSUE7, [NewPicture(bytes(900_000), "x", "tissue")])
+    ClassStore(Path(sys.argv[1])).open_session("b", TISSUE7, [NewPicture(bytes(900_000), "x", "tissue")], "")
 except InputError as error:
     print(error)
 """
@@ -99,7 +103,7 @@ def test_forty_students_at_two_servers_one_of_which_is_killed_and_started_again(
     assert (again.returncode, second.returncode) == (0, 0)
     ballots = store.votes(session.id, TEACHER)
     assert len(ballots) == STUDENTS * PICTURES
-    assert store.count_students(session.id, TEACHER) == STUDENTS
+    assert len(store.seats(session.id, TEACHER)) == STUDENTS
     assert all(ballot.top == ballot.picture for ballot in ballots)
     assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
@@ -114,7 +118,7 @@ def begun(path: Path, tries: int) -> tuple[ClassStore, ClassTraining]:
 
 def test_a_training_cut_off_by_a_kill_gives_the_same_result_in_the_next_server(path, monkeypatch):
     store = ClassStore(path)
-    store.open_session(TEACHER, TISSUE7, small_pictures(4))
+    store.open_session(TEACHER, TISSUE7, small_pictures(4), HERE)
     session = store.session_of(TEACHER)
     store.join(session.link_key, "ann", HERE)
     for picture in range(4):
@@ -177,13 +181,13 @@ def test_a_full_disk_loses_no_vote_and_says_so(path):
     large = [NewPicture(bytes(900_000), "large", "tissue")]
     with store._database.reading() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    store._database._connection.execute(f"PRAGMA max_page_count = {pages}")
+    store._database._writer.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(InputError, match=r"The session could not be kept: the server's disk is full"):
-        store.open_session("another", TISSUE7, large)
+        store.open_session("another", TISSUE7, large, HERE)
     assert store.session_of("another") is None
     store.vote(session.id, "ann", 1, [1, 2], 2)  # takes no further page
-    store._database._connection.execute("PRAGMA max_page_count = 100000")
-    store.open_session("another", TISSUE7, large)
+    store._database._writer.execute("PRAGMA max_page_count = 100000")
+    store.open_session("another", TISSUE7, large, HERE)
     (ballot,) = store.votes(session.id, TEACHER)
     assert ballot.named == (1, 2)
 
@@ -213,6 +217,48 @@ def test_a_busy_file_is_waited_for_and_then_said_to_be_busy(path, monkeypatch):
     assert store.votes(session.id, TEACHER) == ()  # readers never wait
     hog.execute("ROLLBACK")
     store.vote(session.id, "ann", 1, [0], 0)
+
+
+def test_a_read_does_not_wait_behind_a_write_that_is_stuck(path):
+    store, session, _ = opened(path, pictures=1)
+    store.join(session.link_key, "ann", HERE)
+    hog = sqlite3.connect(path, isolation_level=None)
+    hog.execute("BEGIN IMMEDIATE")
+    voting = threading.Thread(target=store.vote, args=(session.id, "ann", 1, [0], 0))
+    voting.start()
+    while not store._database._lock.locked():
+        pass
+    start = time.monotonic()
+    for fresh in (store, ClassStore(path)):  # a server that starts meanwhile does not wait, either
+        assert fresh.votes(session.id, TEACHER) == ()
+        assert fresh.stage(session.id) == (False, False, False)
+    assert time.monotonic() - start < 2.0
+    assert voting.is_alive()
+    hog.execute("ROLLBACK")
+    voting.join()
+    assert len(store.votes(session.id, TEACHER)) == 1
+
+
+@pytest.mark.parametrize("hours", [25, 24 * 365, -25, -24 * 365])
+def test_a_clock_that_is_set_on_a_running_server_deletes_no_class_and_keeps_none_for_ever(path, monkeypatch, hours):
+    real, since = time.time, classes._since_start
+    store, session, _ = opened(path, pictures=1)
+    monkeypatch.setattr(time, "time", lambda: real() + 3600 * hours)
+    assert store.delete_expired() == 0
+    assert store.session_of(TEACHER) == session
+    monkeypatch.setattr(classes, "_since_start", lambda: since() + classes.LIFETIME + 1)
+    assert store.session_of(TEACHER) is None
+    assert store.delete_expired() == 1
+
+
+def test_a_class_that_was_opened_when_the_clock_was_a_year_ahead_is_gone_in_a_day(path):
+    now = [1e9 + 365 * classes.LIFETIME]
+    store, _, _ = opened(path, pictures=1, clock=lambda: now[0])
+    now[0] = 1e9
+    assert store.delete_expired() == 0
+    assert store.session_of(TEACHER).expires == now[0] + classes.LIFETIME
+    now[0] += classes.LIFETIME
+    assert store.delete_expired() == 1
 
 
 DAMAGED = {b"SQLite format 3\x00" + bytes(4096): r"damaged|can't use", b"no database at all" * 500: "damaged"}

@@ -112,6 +112,27 @@ def test_votes_come_in_live_stay_hidden_until_opened_and_end_with_the_class(path
     assert "This link leads to no class" in back.error[0].value
 
 
+def test_the_teacher_closes_the_door_and_removes_seats_and_another_tab_does_not_open_it_again(path):
+    store, session, _ = opened(path, pictures=2)
+    for student in ("ann", "eve", "idle"):
+        store.join(session.link_key, student, HERE)
+    store.vote(session.id, "ann", 1, [0], 0)
+    store.vote(session.id, "eve", 1, [1], 1)
+    teacher, other_tab = visit(TEACHER), visit(TEACHER)
+    teacher.button(key="class-remove-idle").click().run()
+    assert store.seats(session.id, TEACHER) == {1: 1, 2: 1}
+    assert teacher.toggle(key=f"class_joining_{session.id}").value is False
+    teacher.multiselect(key="class_seats").set_value([2]).run()
+    teacher.button(key="class-remove").click().run()
+    assert not teacher.exception
+    assert store.seats(session.id, TEACHER) == {1: 1}
+    other_tab.run()
+    assert store.session_of(TEACHER).joining is False
+    assert "lets nobody else join" in said(visit("a phone", session.link_key))
+    other_tab.toggle(key=f"class_joining_{session.id}").set_value(True).run()
+    assert "Picture 1 of 2" in said(visit("a phone", session.link_key))
+
+
 def test_the_browser_of_a_student_never_gets_the_teachers_screen(path):
     _, session, key = opened(path)
     visit("a phone", session.link_key)

@@ -24,7 +24,7 @@ from elimipl.classroom.store.records import (
     ClassSession,
     NewPicture,
     as_session,
-    count_students,
+    count_answers,
     read_png,
     read_votes,
     student_number,
@@ -34,6 +34,7 @@ LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # no 0 and O, no 1, I and L, no U: r
 CODE_LENGTH = 8  # 30^8 = 6.6e11 codes, of which at most MOST_SESSIONS are in use
 _LONGEST_TYPED = 200
 MOST_KNOWN = 4096  # people remembered at once; the longest unseen are forgotten
+_STEP_SECONDS = 0.05
 
 
 def new_code() -> str:
@@ -102,6 +103,15 @@ class Pace:
             times.append(self._clock())
             return True
 
+    def waits(self, who: str, most_seconds: float) -> bool:
+        """The same, after waiting for a free place where that helps; not for longer than so many seconds."""
+        until = time.monotonic() + most_seconds
+        while not self.allows(who):
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_STEP_SECONDS)
+        return True
+
     def _recent(self, who: str) -> "deque[float]":
         times = self._times.setdefault(who, deque())
         self._times.move_to_end(who)
@@ -113,12 +123,15 @@ class Pace:
 
 
 LIFETIME = 24 * 3600.0  # seconds
-MOST_SESSIONS = 20
+MOST_SESSIONS = 40
+MOST_OF_ONE_BROWSER = 3  # classes
+MOST_FROM_ONE_ADDRESS = 8  # classes; a school may have one address, and nobody there shall take all places
 MOST_STUDENTS = 200
 MOST_PICTURES = 28
 MOST_LABELS = 12
 MOST_PICTURE_BYTES = 1_000_000
 VOTES, VOTE_SECONDS = 20, 10.0  # of one student
+JOINS, JOIN_SECONDS, JOIN_PATIENCE = 20, 1.0, 5.0  # new seats of one class, and how long somebody waits for one
 GUESSES, GUESS_SECONDS = 20, 60.0  # wrong codes and keys from one address
 _LONGEST_CODE = 16  # characters, blanks and hyphens included
 ALL_GUESSES = 300  # from all addresses together, which can be many
@@ -134,18 +147,34 @@ _NO_STUDENT = ("You have not joined this class.", "Join it with the teacher's li
 _NOT_OPENED = ("The teacher has not opened the votes yet.", "Wait until everybody has answered.")
 _CLOSED = ("Voting is over: the teacher has opened the votes.", "Look at what the class said.")
 _TOO_FAST = ("You vote faster than anybody can look.", "Wait some seconds and send your answer again.")
+_CROWDED = ("Too many are joining this class at the same moment.", "Wait some seconds and open the link again.")
 _TOO_MANY_GUESSES = (
     "Too many wrong codes came from your network.",
     "Wait a minute, or scan the square on the teacher's screen.",
 )
 
 
+def _since_start() -> float:
+    """Seconds by a clock that nobody can set; on Linux those that the machine slept are counted."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+_STARTED = time.time() - _since_start()
+
+
+def steady_time() -> float:
+    """The time of day by the clock as it was when the program started: who sets the clock deletes no class."""
+    return _STARTED + _since_start()
+
+
 class ClassStore:
     """The sessions in one database file. Safe in any thread, and beside other servers with the same file."""
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path, clock: Callable[[], float] = steady_time) -> None:
         self._database, self._clock = Database(path), clock
         self._votes = Pace(VOTES, VOTE_SECONDS)
+        self._joins = Pace(JOINS, JOIN_SECONDS)
+        self._opened_from: dict[int, str] = {}  # addresses stand in no file
         self._guesses = Pace(GUESSES, GUESS_SECONDS)
         self._all_guesses = Pace(ALL_GUESSES, GUESS_SECONDS)
 
@@ -155,12 +184,15 @@ class ClassStore:
 
     # The teacher
 
-    def open_session(self, teacher: str, labels: LabelSpace, pictures: Sequence[NewPicture]) -> tuple[int, str]:
+    def open_session(
+        self, teacher: str, labels: LabelSpace, pictures: Sequence[NewPicture], address: str
+    ) -> tuple[int, str]:
         """Begin a class; its id, and the key to come back from another browser, which is kept nowhere."""
         _check_content(labels, pictures)
         now, key = self._clock(), new_key()
         with self._database.writing("The session") as db:
-            self._make_room(db)
+            db.execute("DELETE FROM session WHERE expires <= ?", (now,))
+            self._check_room(db, teacher, address)
             cursor = db.execute(
                 "INSERT INTO session (code, link_key, teacher, return_key, created, expires, label_space) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -177,6 +209,7 @@ class ClassStore:
                     for number, one in enumerate(pictures, start=1)
                 ],
             )
+        self._opened_from[session] = address
         return session, key
 
     def session_of(self, teacher: str) -> ClassSession | None:
@@ -247,11 +280,27 @@ class ClassStore:
             self._as_teacher(db, session, teacher)
             return read_votes(db, session)
 
-    def count_students(self, session: int, teacher: str) -> int:
-        """How many have joined."""
+    def seats(self, session: int, teacher: str) -> dict[int, int]:
+        """How many pictures each student of the class has answered, by the student's number."""
         with self._database.reading() as db:
             self._as_teacher(db, session, teacher)
-            return count_students(db, session)
+            return count_answers(db, session)
+
+    def remove_seats(self, session: int, teacher: str, numbers: Sequence[int] | None = None) -> int:
+        """Take students out of the class with their votes, without numbers all who have no vote; how many those were.
+
+        The door is closed, too: otherwise they would be back with the next look at their phones.
+        """
+        with self._database.writing("The change") as db:
+            self._as_teacher(db, session, teacher)
+            answers = count_answers(db, session)
+            gone = [one for one, count in answers.items() if (count == 0 if numbers is None else one in numbers)]
+            for table, column in (("vote", "student"), ("student", "number")):
+                db.executemany(
+                    f"DELETE FROM {table} WHERE session = ? AND {column} = ?", [(session, number) for number in gone]
+                )
+            db.execute("UPDATE session SET joining = 0 WHERE id = ?", (session,))
+        return len(gone)
 
     # The students
 
@@ -263,6 +312,8 @@ class ClassStore:
             known = student_number(db, row["id"], own)
             if known is not None:
                 return as_session(db, row), known
+        if row["joining"] and not self._joins.waits(str(row["id"]), JOIN_PATIENCE):
+            raise InputError(*_CROWDED)
         with self._database.writing("Your place in the class") as db:
             row = self._row(db, row["id"])
             number = student_number(db, row["id"], own)
@@ -328,9 +379,16 @@ class ClassStore:
             return bool(row["opened"]), bool(row["revealed"]), row["outcome"] is not None
 
     def delete_expired(self) -> int:
-        """Forget the classes whose day is over; how many those were."""
+        """Forget the classes whose day is over; how many those were.
+
+        A class of a later day than today was opened when the clock was wrong; its day begins now.
+        """
+        now = self._clock()
         with self._database.writing("The deletion") as db:
-            cursor = db.execute("DELETE FROM session WHERE expires <= ?", (self._clock(),))
+            db.execute(
+                "UPDATE session SET created = ?1, expires = ?1 + ?2 WHERE expires > ?1 + 2 * ?2", (now, LIFETIME)
+            )
+            cursor = db.execute("DELETE FROM session WHERE expires <= ?", (now,))
         if cursor.rowcount:
             self._database.empty_log()
         return cursor.rowcount
@@ -386,23 +444,30 @@ class ClassStore:
     def _seated(self, db: sqlite3.Connection, row: sqlite3.Row, own: bytes) -> int:
         if not row["joining"]:
             raise InputError("The teacher lets nobody else join.", "Ask the teacher to open the class again.")
-        number = count_students(db, row["id"]) + 1
-        if number > MOST_STUDENTS:
+        seats = count_answers(db, row["id"])
+        if len(seats) >= MOST_STUDENTS:
             raise InputError(f"The class is full: {MOST_STUDENTS} have joined.", "Share a screen with somebody.")
+        number = max(seats, default=0) + 1
         db.execute("INSERT INTO student (session, number, secret) VALUES (?, ?, ?)", (row["id"], number, own))
         return number
 
-    def _make_room(self, db: sqlite3.Connection) -> None:
-        """Old sessions go, and where there are too many the oldest one that nobody has joined."""
-        db.execute("DELETE FROM session WHERE expires <= ?", (self._clock(),))
-        if db.execute("SELECT count(*) FROM session").fetchone()[0] < MOST_SESSIONS:
-            return
-        unused = db.execute("SELECT min(id) FROM session WHERE id NOT IN (SELECT session FROM student)").fetchone()[0]
-        if unused is None:
+    def _check_room(self, db: sqlite3.Connection, teacher: str, address: str) -> None:
+        """Refuse a class too many; the classes that are there stay, whether somebody has joined them or not."""
+        own, alive = digest("teacher", teacher), self._alive(db)
+        self._opened_from = {row["id"]: self._opened_from[row["id"]] for row in alive if row["id"] in self._opened_from}
+        if sum(is_same(row["teacher"], own) for row in alive) >= MOST_OF_ONE_BROWSER:
             raise InputError(
-                f"{MOST_SESSIONS} classes are open on this server.", "Wait until one is deleted; a day at most."
+                f"This browser has {MOST_OF_ONE_BROWSER} classes open.", "Delete one of them before you open another."
             )
-        db.execute("DELETE FROM session WHERE id = ?", (unused,))
+        if list(self._opened_from.values()).count(address) >= MOST_FROM_ONE_ADDRESS:
+            raise InputError(
+                f"{MOST_FROM_ONE_ADDRESS} classes were opened from your network.",
+                "Wait until one is deleted; a day at most.",
+            )
+        if len(alive) >= MOST_SESSIONS:
+            raise InputError(
+                f"{len(alive)} classes are open on this server.", "Wait until one is deleted; a day at most."
+            )
 
 
 def _checked_mask(named: Sequence[int], top: int, labels: int) -> int:

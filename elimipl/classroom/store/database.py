@@ -17,7 +17,8 @@ from bag_generators import InputError
 
 VARIABLE = "ELIMIPL_CLASSES"
 VERSION = 3
-PATIENCE = 10.0  # seconds to wait for another server that is writing
+PATIENCE = 10.0  # seconds to wait for somebody else who is writing
+_KEPT_READERS = 8  # connections kept open; who comes when all are in use opens one more
 
 _TABLES = """
 CREATE TABLE session (
@@ -78,59 +79,73 @@ def usual_path() -> Path:
 
 
 class Database:
-    """One connection for all threads of a server; each `reading` or `writing` is whole or did not happen."""
+    """One connection that writes and a few that read; each `reading` or `writing` is whole or did not happen."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._lock = threading.Lock()  # of the writer
+        self._writer: sqlite3.Connection | None = None
+        self._readers: list[sqlite3.Connection] = []  # those that nobody uses
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """See one state of the database, whatever others write meanwhile."""
-        with self._transaction("DEFERRED", "The class could not be looked up") as connection:
-            yield connection
+        """See one state of the database, whatever others write meanwhile; a write that is stuck is not waited for."""
+        with _sentences("The class could not be looked up"):
+            try:
+                reader = self._readers.pop()
+            except IndexError:
+                reader = self._open()
+            try:
+                with _transaction(reader, "DEFERRED"):
+                    yield reader
+            except sqlite3.Error:
+                reader.close()
+                raise
+            except BaseException:
+                self._put_back(reader)
+                raise
+            self._put_back(reader)
 
     @contextmanager
     def writing(self, what: str) -> Iterator[sqlite3.Connection]:
         """Change something; `what` begins the sentence when it can't be kept, such as “Your vote”."""
-        with self._transaction("IMMEDIATE", f"{what} could not be kept") as connection:
-            yield connection
+        failed = f"{what} could not be kept"
+        if not self._lock.acquire(timeout=PATIENCE):
+            raise _busy(failed)
+        try:
+            with _sentences(failed):
+                if self._writer is None:
+                    self._writer = self._open()
+                with _transaction(self._writer, "IMMEDIATE"):
+                    yield self._writer
+        finally:
+            self._lock.release()
 
     def empty_log(self) -> None:
         """Overwrite what deleted sessions left in the write-ahead log, unless another server is reading it."""
         with self._lock:
-            if self._connection is not None:
+            if self._writer is not None:
                 try:
-                    self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 except sqlite3.Error:
                     return  # the next deletion tries again
 
     def close(self) -> None:
         """Let go of the file; the next use opens it again."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            while self._readers:
+                self._readers.pop().close()
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
 
-    @contextmanager
-    def _transaction(self, kind: str, failed: str) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                connection = self._opened()
-                connection.execute(f"BEGIN {kind}")
-                try:
-                    yield connection
-                    connection.execute("COMMIT")
-                finally:
-                    if connection.in_transaction:
-                        connection.rollback()
-            except (sqlite3.Error, OSError) as error:
-                raise _sentence(failed, error) from None
+    def _put_back(self, reader: sqlite3.Connection) -> None:
+        if len(self._readers) < _KEPT_READERS:
+            self._readers.append(reader)
+        else:
+            reader.close()
 
-    def _opened(self) -> sqlite3.Connection:
-        if self._connection is not None:
-            return self._connection
+    def _open(self) -> sqlite3.Connection:
         if not self._path.parent.is_dir():
             self._path.parent.mkdir(parents=True, mode=0o700)
         with suppress(FileExistsError):
@@ -144,12 +159,31 @@ class Database:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")
-            _prepare(connection)
+            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                _prepare(connection)
         except BaseException:
             connection.close()
             raise
-        self._connection = connection
         return connection
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.rollback()
+
+
+@contextmanager
+def _sentences(failed: str) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise _sentence(failed, error) from None
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -174,6 +208,10 @@ def _prepare(connection: sqlite3.Connection) -> None:
             connection.rollback()
 
 
+def _busy(failed: str) -> InputError:
+    return InputError(f"{failed}: the server is busy.", "Try again in a moment.")
+
+
 def _sentence(failed: str, error: Exception) -> InputError:
     """No path and no text of SQLite's: students read it."""
     code = getattr(error, "sqlite_errorcode", None)
@@ -181,7 +219,7 @@ def _sentence(failed: str, error: Exception) -> InputError:
     if primary == sqlite3.SQLITE_FULL or getattr(error, "errno", None) == errno.ENOSPC:
         return InputError(f"{failed}: the server's disk is full.", "Tell the teacher; what was kept before is safe.")
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return InputError(f"{failed}: the server is busy.", "Try again in a moment.")
+        return _busy(failed)
     if primary in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return InputError(f"{failed}: the file of class sessions is damaged.", "Move it away and start a new session.")
     return InputError(

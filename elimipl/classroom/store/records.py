@@ -118,9 +118,14 @@ def read_votes(db: sqlite3.Connection, session: int, student: int | None = None)
     return tuple(Ballot(row["student"], row["picture"], labels_in(row["named"]), row["top"]) for row in rows)
 
 
-def count_students(db: sqlite3.Connection, session: int) -> int:
-    """How many have joined."""
-    return int(db.execute("SELECT count(*) FROM student WHERE session = ?", (session,)).fetchone()[0])
+def count_answers(db: sqlite3.Connection, session: int) -> dict[int, int]:
+    """How many pictures each student has answered, by the student's number."""
+    rows = db.execute(
+        "SELECT number, (SELECT count(*) FROM vote WHERE session = ?1 AND student = number) FROM student "
+        "WHERE session = ?1 ORDER BY number",
+        (session,),
+    )
+    return dict(rows.fetchall())
 
 
 def student_number(db: sqlite3.Connection, session: int, own: bytes) -> int | None:

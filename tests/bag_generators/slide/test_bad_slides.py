@@ -164,6 +164,20 @@ class TestFolder:
             with pytest.raises(InputError, match="There is no slide"):
                 slide_path(name)
 
+    def test_links_are_not_followed_and_hide_nothing(self, tmp_path):
+        folder = tmp_path / "slides"
+        folder.mkdir()
+        (folder / "a.svs").write_bytes(b"x")
+        (tmp_path / "secret.svs").write_bytes(b"x")
+        (folder / "itself.svs").symlink_to("itself.svs")
+        (folder / "out.svs").symlink_to(tmp_path / "secret.svs")
+        (folder / "above").symlink_to(tmp_path)
+        (folder / "glass.mrxs").write_bytes(b"x")
+        (folder / "glass").symlink_to(tmp_path)
+        assert list_slides(folder) == ("a.svs",)
+        with pytest.raises(InputError, match="There is no slide"):
+            slide_path("out.svs", folder)
+
     def test_without_a_folder_there_are_no_slides(self, tmp_path, monkeypatch):
         monkeypatch.delenv("ELIMIPL_SLIDES", raising=False)
         assert slide_folder() is None

@@ -53,6 +53,21 @@ def test_the_same_model_gives_the_same_two_files_or_says_why_not(toy_folder, toy
         toy_finished.save(tmp_path / "file")
 
 
+def test_a_card_of_fifty_megabytes_is_not_read(toy_card, tmp_path):
+    values = toy_card.to_dict()
+    values["created_by"] = "x" * 50_000_000
+    path = tmp_path / f"{toy_card.id}.json"
+    path.write_text(json.dumps(values))
+    with pytest.raises(InputError, match="is larger than 2 MB"):
+        Card.read(path)
+
+
+@pytest.mark.parametrize("name", ["__import__", "_row", "os;system", "a" * 90, "../row", "row\n"])
+def test_what_can_t_name_a_generator_is_refused(toy_card, name):
+    with pytest.raises(InputError, match="can't name a generator"):
+        Card.from_dict({**toy_card.to_dict(), "generator": name})
+
+
 @pytest.mark.parametrize("path", ["method", "sha256", "label_space", "training_data.licence", "accuracy", "accuracy.n"])
 def test_a_missing_entry_is_named(toy_card, path):
     values, name = at(card := copy.deepcopy(toy_card.to_dict()), path)

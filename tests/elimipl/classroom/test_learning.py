@@ -185,7 +185,7 @@ def test_an_upload_is_fitted_to_a_phone_and_named_by_its_file():
 def test_files_to_take_along(tmp_path, short):
     store = ClassStore(tmp_path / "x.sqlite3")
     labels = LabelSpace.of(["=1+1", *TISSUE7.names[1:]], "own")
-    store.open_session("t", labels, PICTURES)
+    store.open_session("t", labels, PICTURES, "here")
     session = store.session_of("t")
     ballots, counted = answers(), tally(answers(), 7, 7)
     rows = list(csv.reader(io.StringIO(votes_csv(session, ballots))))

@@ -43,7 +43,7 @@ def test_code_and_link_lead_to_the_same_class_and_a_reload_to_the_same_student(p
     assert store.join(typed, "ann", HERE) == (session, 1)
     assert store.join(session.link_key, "bob", HERE) == (session, 2)
     assert store.join(session.link_key, "ann", HERE) == (session, 1)
-    assert store.count_students(session.id, TEACHER) == 2
+    assert len(store.seats(session.id, TEACHER)) == 2
 
 
 def test_nobody_sees_votes_before_the_teacher_opens_them(path):
@@ -87,7 +87,8 @@ TEACHER_ONLY = [
     lambda store, session, who: store.end_training(session, who),
     lambda store, session, who: store.keep_outcome(session, who, "{}"),
     lambda store, session, who: store.votes(session, who),
-    lambda store, session, who: store.count_students(session, who),
+    lambda store, session, who: store.seats(session, who),
+    lambda store, session, who: store.remove_seats(session, who),
     lambda store, session, who: store.renew_key(session, who),
     lambda store, session, who: store.delete(session, who),
 ]
@@ -166,7 +167,7 @@ def test_hostile_codes_and_names_are_text(path, text):
     store, session, _ = opened(path)
     with pytest.raises(InputError, match=r"No class has this code|This link leads to no class"):
         store.join(text, "ann", HERE)
-    store.open_session(text, TISSUE7, [NewPicture(b"png", text, "tissue")])
+    store.open_session(text, TISSUE7, [NewPicture(b"png", text, "tissue")], HERE)
     own = store.session_of(text)
     assert own is not None
     assert own.pictures[0].name.isprintable()
@@ -247,9 +248,8 @@ def assert_forgotten(path, session):
     assert b"flat 1" not in content
 
 
-def test_limits_of_a_class(path, monkeypatch):
+def test_a_full_class_and_a_closed_door(path, monkeypatch):
     monkeypatch.setattr(classes, "MOST_STUDENTS", 2)
-    monkeypatch.setattr(classes, "MOST_SESSIONS", 2)
     store, session, _ = opened(path)
     for student in ("ann", "bob"):
         store.join(session.link_key, student, HERE)
@@ -257,15 +257,81 @@ def test_limits_of_a_class(path, monkeypatch):
         store.join(session.link_key, "cid", HERE)
     store.let_join(session.id, TEACHER, False)
     assert store.join(session.link_key, "bob", HERE)[1] == 2
-    store.open_session("second", TISSUE7, flat_pictures(1))
-    store.open_session("third", TISSUE7, flat_pictures(1))  # in the place of the second, which nobody has joined
-    assert store.session_of("second") is None
-    third = store.session_of("third")
-    assert third is not None
-    store.join(third.link_key, "ann", HERE)
+    with pytest.raises(InputError, match="lets nobody else join"):
+        store.join(session.link_key, "cid", HERE)
+
+
+def test_a_stranger_neither_evicts_a_prepared_class_nor_blocks_opening(path):
+    store, session, _ = opened(path)  # nobody has joined it yet
+    assert classes.MOST_FROM_ONE_ADDRESS < classes.MOST_SESSIONS / 4
+    for number in range(classes.MOST_FROM_ONE_ADDRESS):
+        store.open_session(f"cookie {number}", TISSUE7, flat_pictures(1), "10.0.0.66")
+    for number in range(classes.MOST_FROM_ONE_ADDRESS, 3 * classes.MOST_SESSIONS):
+        with pytest.raises(InputError, match="8 classes were opened from your network"):
+            store.open_session(f"cookie {number}", TISSUE7, flat_pictures(1), "10.0.0.66")
+    assert store.session_of(TEACHER) == session
+    store.open_session("a colleague", TISSUE7, flat_pictures(1), HERE)
+    store.delete(store.session_of("cookie 0").id, "cookie 0")
+    store.open_session("cookie 1000", TISSUE7, flat_pictures(1), "10.0.0.66")
+
+
+def test_all_places_taken_is_said_and_evicts_nobody(path, monkeypatch):
+    monkeypatch.setattr(classes, "MOST_SESSIONS", 2)
+    store, session, _ = opened(path)
+    store.open_session("second", TISSUE7, flat_pictures(1), "10.0.0.2")
     with pytest.raises(InputError, match="2 classes are open"):
-        store.open_session("fourth", TISSUE7, flat_pictures(1))
-    assert store.session_of(TEACHER) is not None
+        store.open_session("third", TISSUE7, flat_pictures(1), "10.0.0.3")
+    assert store.session_of(TEACHER) == session
+    assert store.session_of("second") is not None
+
+
+def test_one_browser_opens_few_classes_wherever_it_is(path):
+    store, _, _ = opened(path)
+    for number in range(1, classes.MOST_OF_ONE_BROWSER):
+        store.open_session(TEACHER, TISSUE7, flat_pictures(1), f"10.0.0.{number}")
+    with pytest.raises(InputError, match="This browser has 3 classes open"):
+        store.open_session(TEACHER, TISSUE7, flat_pictures(1), "10.0.0.99")
+
+
+def test_a_flood_of_joins_takes_twenty_seats_a_second_and_a_room_comes_in(path, monkeypatch):
+    now = [0.0]
+    store, session, _ = opened(path)
+    store._joins = Pace(classes.JOINS, classes.JOIN_SECONDS, clock=lambda: now[0])
+    monkeypatch.setattr(classes, "JOIN_PATIENCE", 0.0)
+    for number in range(20):
+        store.join(session.link_key, f"cookie {number}", HERE)
+    for number in range(20, 200):
+        with pytest.raises(InputError, match="Too many are joining"):
+            store.join(session.link_key, f"cookie {number}", HERE)
+    assert store.join(session.link_key, "cookie 0", HERE)[1] == 1  # who has a seat does not wait
+    now[0] += classes.JOIN_SECONDS
+    assert store.join(session.link_key, "ann", HERE)[1] == 21
+
+
+def test_who_joins_in_a_crowd_waits_a_moment_and_is_let_in(path):
+    store, session, _ = opened(path)
+    store._joins = Pace(1, 0.2)
+    assert [store.join(session.link_key, who, HERE)[1] for who in ("ann", "bob", "cid")] == [1, 2, 3]
+
+
+def test_the_teacher_removes_seats_with_their_votes_and_the_door_is_closed(path):
+    store, session, _ = opened(path)
+    for student in ("ann", "eve", "idle", "bob"):
+        store.join(session.link_key, student, HERE)
+    for student in ("ann", "eve", "bob"):
+        store.vote(session.id, student, 1, [0], 0)
+    assert store.seats(session.id, TEACHER) == {1: 1, 2: 1, 3: 0, 4: 1}
+    assert store.remove_seats(session.id, TEACHER) == 1  # those without an answer
+    assert store.remove_seats(session.id, TEACHER, [2, 99]) == 1
+    assert store.seats(session.id, TEACHER) == {1: 1, 4: 1}
+    assert {ballot.student for ballot in store.votes(session.id, TEACHER)} == {1, 4}
+    with pytest.raises(InputError, match="lets nobody else join"):
+        store.join(session.link_key, "eve", HERE)
+    with pytest.raises(InputError, match="not joined"):
+        store.vote(session.id, "eve", 2, [0], 0)
+    store.let_join(session.id, TEACHER, True)
+    assert store.join(session.link_key, "late", HERE)[1] == 5
+    assert store.own_votes(session.id, "bob")[1].student == 4
 
 
 @pytest.mark.parametrize(
@@ -282,7 +348,7 @@ def test_limits_of_a_class(path, monkeypatch):
 def test_a_class_nobody_could_vote_in_is_not_opened(path, labels, pictures):
     store = ClassStore(path)
     with pytest.raises(InputError):
-        store.open_session(TEACHER, labels, pictures)
+        store.open_session(TEACHER, labels, pictures, HERE)
     assert store.session_of(TEACHER) is None
 
 

@@ -32,7 +32,7 @@ def flat_pictures(count: int) -> list[NewPicture]:
 def opened(path: Path, pictures: int = 3, clock=None) -> tuple[ClassStore, ClassSession, str]:
     """A store with one class, and the key to come back."""
     store = ClassStore(path) if clock is None else ClassStore(path, clock)
-    _, key = store.open_session(TEACHER, TISSUE7, flat_pictures(pictures))
+    _, key = store.open_session(TEACHER, TISSUE7, flat_pictures(pictures), HERE)
     session = store.session_of(TEACHER)
     assert session is not None
     return store, session, key

@@ -1,5 +1,8 @@
 """Slides that visitors bring: kept under names of ours, a few each, nothing left of what was refused."""
 
+import errno
+import os
+
 import pytest
 
 from bag_generators import InputError
@@ -48,3 +51,15 @@ def test_forgetting_deletes_the_files_of_one_visitor(tmp_path):
     assert not mine.path.exists()
     assert slides.of("me") == ()
     assert yours.path.exists()
+
+
+def test_a_full_disk_is_one_sentence_without_a_path(tmp_path):
+    def full(path):
+        path.write_bytes(PICTURE[:100])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    slides = OwnSlides(tmp_path)
+    with pytest.raises(InputError, match="disk is full") as refused:
+        slides.add("me", "a.png", ".png", full)
+    assert str(tmp_path) not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
