@@ -36,7 +36,8 @@ class Visitor:
     def __init__(self, address: str, page: str = "") -> None:
         self.address = address
         self.page = page
-        self.xsrf = xsrf_token(address)
+        self.cookies = new_cookies(address)
+        """What tells the browser from others; give it to another visitor to come back with the same browser."""
         self.session_id = ""
         self.elements: dict[str, object] = {}
         """What the page last drew, by the key given in the code: widget messages with an id."""
@@ -50,13 +51,23 @@ class Visitor:
         self._values: dict[str, WidgetState] = {}
         self._socket: ClientConnection
 
+    @property
+    def xsrf(self) -> str:
+        """The token that Streamlit wants to see in the cookie and beside it."""
+        return self.cookies[XSRF_COOKIE]
+
+    @property
+    def cookie_header(self) -> str:
+        """All cookies as a browser sends them."""
+        return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+
     async def __aenter__(self) -> Visitor:
         where = self.address.replace("http", "ws", 1) + "/_stcore/stream"
         self._socket = await connect(
             where,
             subprotocols=["streamlit", self.xsrf],
             origin=self.address,
-            additional_headers={"Cookie": f"{XSRF_COOKIE}={self.xsrf}"},
+            additional_headers={"Cookie": self.cookie_header},
             max_size=None,
             compression=None,
             open_timeout=PATIENCE,
@@ -110,7 +121,7 @@ class Visitor:
     async def upload(self, key: str, name: str, content: bytes) -> None:
         """Put a file into an uploader, and run the page."""
         urls = await self.upload_address(name)
-        own = {"X-Xsrftoken": self.xsrf, "Cookie": f"{XSRF_COOKIE}={self.xsrf}"}
+        own = {"X-Xsrftoken": self.xsrf, "Cookie": self.cookie_header}
         status = await asyncio.to_thread(put_file, f"{self.address}{urls.upload_url}", name, content, own)
         if status != 204:
             raise RuntimeError(f"the upload was refused with status {status}")
@@ -197,9 +208,10 @@ class Visitor:
             self.texts.append(str(text))
 
 
-def xsrf_token(address: str) -> str:
-    """The token the server gives to a new browser."""
-    return requests.get(f"{address}/_stcore/health", timeout=PATIENCE).cookies[XSRF_COOKIE].strip('"')
+def new_cookies(address: str) -> dict[str, str]:
+    """The cookies that the server gives to a new browser."""
+    given = requests.get(f"{address}/_stcore/health", timeout=PATIENCE).cookies
+    return {str(name): str(value).strip('"') for name, value in given.items()}
 
 
 def put_file(url: str, name: str, content: bytes, headers: Mapping[str, str]) -> int:

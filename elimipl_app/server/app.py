@@ -27,6 +27,7 @@ from threadpoolctl import threadpool_limits
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from bag_generators.uploads import start_readers
+from elimipl_app.server.guard import Guard
 from elimipl_app.server.internals import check_set_by_init, inner, replace_inner
 from elimipl_app.server.upload_limit import check_upload_limit
 from elimipl_app.server.work_folder import remove_left_folders, remove_work_folder
@@ -54,27 +55,21 @@ def answered_by(module: str, path: str) -> Route:
     """The route that has the function `answer` of a module answer GET requests for `path`, such as “tiles/{key}”.
 
     The module is loaded with the first request, so that a server loads nothing of a page that nobody visits. Answers
-    run in threads, not in the loop; only under the host names under which a page may be opened, and never for a page of
-    another site.
+    run in threads, not in the loop.
     """
 
-    def guarded(request: Request) -> Response:
-        if not starlette_websocket.is_host_allowed(request.headers.get("host")):
-            return PlainTextResponse("Unknown host", 403)
+    def answer(request: Request) -> Response:
         response: Response = import_module(module).answer(request)
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
         return response
 
-    return Route(address_of(path), guarded, methods=["GET"])
+    return Route(address_of(path), answer, methods=["GET"])
 
 
 class OwnAnswers:
     """Sends Streamlit's page with our additions, and no metrics: who visits and what they keep is nobody's business."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self._page = page_html(Path(file_util.get_static_dir()))
+    def __init__(self, app: ASGIApp, page: str) -> None:
+        self._app, self._page = app, page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -136,7 +131,8 @@ class DiskErrors:
             await PlainTextResponse(said, 507)(scope, receive, send)
 
 
-MIDDLEWARE = [Middleware(DiskErrors), Middleware(OwnAnswers)]
+_PAGE = page_html(Path(file_util.get_static_dir()))
+MIDDLEWARE = [Middleware(Guard, page=_PAGE), Middleware(DiskErrors), Middleware(OwnAnswers, page=_PAGE)]
 
 
 @asynccontextmanager

@@ -1,28 +1,45 @@
 """Who is visiting, the same before and after a reload, and what a browser finds again after one."""
 
 import hashlib
+import re
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 import streamlit as st
-from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
-from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
+from streamlit import config
 
 _KEY = "visitor"
+_SECRET = re.compile(r"[\w-]{43}", re.ASCII)
+
+
+def cookie_name() -> str:
+    """What the cookie that tells browsers apart is called: browsers send cookies to all ports of a host name."""
+    return f"elimipl_visitor_{config.get_option('server.port')}"
+
+
+def new_secret() -> str:
+    """What a browser that comes for the first time is given to keep. No script of a page can read it (`Guard`)."""
+    return secrets.token_urlsafe(32)
+
+
+def known_secret(cookies: Mapping[str, str]) -> str | None:
+    """What a browser was given, if it brings it."""
+    secret = cookies.get(cookie_name(), "")
+    return secret if _SECRET.fullmatch(secret) else None
 
 
 def visitor() -> str:
     """A name nobody can guess for the browser of this visit, or for the visit alone where there is no cookie.
 
-    Streamlit gives every browser a secret against requests from other sites, and the visit ends with a reload; work
-    in the background belongs to the browser.
+    The visit ends with a reload; work in the background and a seat in a class belong to the browser. Who comes without
+    a cookie is somebody new and takes nothing from anybody.
     """
     if _KEY not in st.session_state:
-        secret, _ = decode_xsrf_token_string(st.context.cookies.get(XSRF_COOKIE_NAME, ""))
-        st.session_state[_KEY] = hashlib.sha256(b"visitor" + (secret or secrets.token_bytes(32))).hexdigest()
+        secret = known_secret(st.context.cookies) or new_secret()
+        st.session_state[_KEY] = hashlib.sha256(f"visitor{secret}".encode()).hexdigest()
     return str(st.session_state[_KEY])
 
 

@@ -17,7 +17,7 @@ from websockets.exceptions import ConnectionClosed
 
 from benchmarks.bench_load import tile_png
 from scripts.running_app import running_app
-from scripts.simulated_visitor import XSRF_COOKIE, Visitor, put_file, xsrf_token
+from scripts.simulated_visitor import XSRF_COOKIE, Visitor, new_cookies, put_file
 from tests.server.opening import opening
 from tests.support.waiting import PATIENCE, wait_until
 
@@ -27,7 +27,7 @@ CAP = SETTINGS["server"]["maxUploadSize"] * 1024 * 1024
 
 
 async def test_only_an_upload_with_the_right_token_is_taken(served):
-    strange = xsrf_token(served.address)
+    strange = new_cookies(served.address)[XSRF_COOKIE]
     async with Visitor(served.address) as visitor:
         await visitor.run()
         own, url = visitor.xsrf, f"{served.address}{(await visitor.upload_address()).upload_url}"
@@ -95,11 +95,19 @@ def test_pages_of_other_sites_open_no_websocket(served):
     assert opening(served.address, Origin=served.address) == "open"
     for foreign in ("https://evil.example", "http://localhost.evil.example", "null", "file://"):
         assert opening(served.address, Origin=foreign) == "403"
+    assert opening(served.address) == "403"  # who doesn't say is no browser
 
 
 def test_a_foreign_name_for_this_machine_opens_no_websocket(served):
     # DNS rebinding: the attacker's name points here, so page and server seem to be of one site.
     assert opening(served.address, Origin="http://evil.example", Host="evil.example") == "403"
+
+
+def test_a_foreign_name_for_this_machine_gets_no_answer(served):
+    for path in ("/", "/media/0.png", "/_stcore/health", "/slide-tiles/key/0/0_0.jpg"):
+        answer = requests.get(f"{served.address}{path}", headers={"Host": "evil.example"}, timeout=PATIENCE)
+        assert (answer.status_code, answer.text) == (403, "Unknown host"), path
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
 
 
 async def test_a_foreign_page_makes_the_server_ask_nobody_outside(served):

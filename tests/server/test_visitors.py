@@ -48,7 +48,7 @@ async def test_a_reload_keeps_the_training_and_nobody_else_gets_it(served):
         await before.click("start")
         assert "stop" in before.elements
     after, stranger = Visitor(served.address, "train"), Visitor(served.address, "train")
-    after.xsrf = before.xsrf
+    after.cookies = before.cookies
     async with after, stranger:
         while "stop" not in after.elements:  # until the server has noticed that the tab was closed
             await stranger.run("train_epochs=500")

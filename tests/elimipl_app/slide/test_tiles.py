@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from PIL import Image
-from starlette.routing import Router
+from starlette.applications import Starlette
 
-from elimipl_app.server.app import answered_by
+from elimipl_app.server.app import MIDDLEWARE, answered_by
 from elimipl_app.slide import tiles
 from elimipl_app.slide.tiles import TILE, TileServer, levels
 
@@ -90,8 +90,8 @@ def test_slides_opened_first_make_room():
     assert server.tile(keys[2], 0, 0, 0)
 
 
-def get(router: Router, path: str, host: str = "localhost:8501") -> tuple[int, dict[str, str], bytes]:
-    """What a router answers."""
+def get(app: Starlette, path: str, host: str = "localhost:8501") -> tuple[int, dict[str, str], bytes]:
+    """What the app answers."""
     sent: list[dict] = []
 
     async def receive() -> dict:
@@ -106,24 +106,24 @@ def get(router: Router, path: str, host: str = "localhost:8501") -> tuple[int, d
     }  # fmt: skip
     # In a thread of its own: browser tests that ran before leave an event loop running in this one.
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(lambda: asyncio.run(router(scope, receive, send))).result()
+        thread.submit(lambda: asyncio.run(app(scope, receive, send))).result()
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
 
 
 @pytest.fixture
 def served(monkeypatch):
-    """A router with the route, and the key of a slide."""
+    """An app with the route, and the key of a slide."""
     monkeypatch.setattr("streamlit.config.get_option", {"server.allowedHosts": ["localhost"]}.get)
     server = TileServer()
     monkeypatch.setattr(tiles, "answer", server.answer)
     route = answered_by("elimipl_app.slide.tiles", "tiles/{key}/{level}/{column}_{row}.jpg")
-    return Router([route]), server.serve("me", Gradient())
+    return Starlette(routes=[route], middleware=MIDDLEWARE), server.serve("me", Gradient())
 
 
 def test_a_tile_is_answered_with_headers_that_keep_it_here(served):
-    router, key = served
-    status, headers, body = get(router, f"/tiles/{key}/0/1_1.jpg")
+    app, key = served
+    status, headers, body = get(app, f"/tiles/{key}/0/1_1.jpg")
     assert (status, headers["content-type"]) == (200, "image/jpeg")
     assert opened(body).shape == (TILE, TILE, 3)
     assert headers["x-content-type-options"] == "nosniff"
@@ -132,10 +132,10 @@ def test_a_tile_is_answered_with_headers_that_keep_it_here(served):
 
 
 def test_another_key_place_or_host_gets_nothing(served):
-    router, key = served
-    assert get(router, "/tiles/guess/0/1_1.jpg")[0] == 404
-    assert get(router, f"/tiles/{key}/0/99_1.jpg")[0] == 404
-    assert get(router, f"/tiles/{key}/99999999999999999999/0_0.jpg")[0] == 404
-    assert get(router, f"/tiles/{key}/0/{'9' * 5000}_0.jpg")[0] == 404
-    assert get(router, f"/tiles/{key}/one/-1_½.jpg")[0] == 404
-    assert get(router, f"/tiles/{key}/0/1_1.jpg", host="attacker.example")[0] == 403
+    app, key = served
+    assert get(app, "/tiles/guess/0/1_1.jpg")[0] == 404
+    assert get(app, f"/tiles/{key}/0/99_1.jpg")[0] == 404
+    assert get(app, f"/tiles/{key}/99999999999999999999/0_0.jpg")[0] == 404
+    assert get(app, f"/tiles/{key}/0/{'9' * 5000}_0.jpg")[0] == 404
+    assert get(app, f"/tiles/{key}/one/-1_½.jpg")[0] == 404
+    assert get(app, f"/tiles/{key}/0/1_1.jpg", host="attacker.example")[0] == 403
