@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+import uvicorn
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -27,6 +28,7 @@ from threadpoolctl import threadpool_limits
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from bag_generators.uploads import start_readers
+from elimipl_app.server.bodies import Bodies
 from elimipl_app.server.guard import Guard
 from elimipl_app.server.internals import check_set_by_init, inner, replace_inner
 from elimipl_app.server.upload_limit import check_upload_limit
@@ -35,6 +37,7 @@ from elimipl_app.shell.style import STYLE
 
 MOST_CONNECTIONS = 400  # open at once; well below the 1,024 files a program may have open by default
 SILENT_SECONDS = 30.0  # a connection without a request is closed after so long
+ENDING_SECONDS = 3  # what is still on its way gets so long when the server is asked to end
 SECONDS_BETWEEN_COLLECTIONS = 10.0
 _METRICS = "_stcore/metrics"
 _INDEX = "index.html"
@@ -132,7 +135,12 @@ class DiskErrors:
 
 
 _PAGE = page_html(Path(file_util.get_static_dir()))
-MIDDLEWARE = [Middleware(Guard, page=_PAGE), Middleware(DiskErrors), Middleware(OwnAnswers, page=_PAGE)]
+MIDDLEWARE = [
+    Middleware(Guard, page=_PAGE),
+    Middleware(Bodies),
+    Middleware(DiskErrors),
+    Middleware(OwnAnswers, page=_PAGE),
+]
 
 
 @asynccontextmanager
@@ -144,6 +152,7 @@ async def starting(_app: Any) -> AsyncIterator[None]:
     # server.corsAllowedOrigins instead.
     replace_inner(net_util, "get_external_ip", lambda: None)
     _bound_connections(AutoHTTPProtocol)
+    _end_in_time(uvicorn.Server)
     check_upload_limit()
     start_readers()
     # Looking through what stays for ever holds up all visitors whenever garbage is collected.
@@ -175,6 +184,18 @@ def _bound_connections(protocol: Any) -> None:
             self.loop.call_later(SILENT_SECONDS, _close_silent, self)
 
     replace_inner(protocol, "connection_made", made_within_limits)
+
+
+def _end_in_time(server: Any) -> None:
+    """Wait a few seconds for open connections when the server ends; uvicorn would wait for ever."""
+    shutdown = inner(server, "shutdown")
+
+    async def shutdown_in_time(self: Any, sockets: Any = None) -> None:
+        inner(self.config, "timeout_graceful_shutdown")
+        self.config.timeout_graceful_shutdown = ENDING_SECONDS
+        await shutdown(self, sockets=sockets)
+
+    replace_inner(server, "shutdown", shutdown_in_time)
 
 
 def _close_silent(connection: Any) -> None:

@@ -11,6 +11,7 @@ import cv2
 import pytest
 import streamlit as st
 import torch
+import uvicorn
 from starlette.applications import Starlette
 from streamlit import file_util, net_util
 from streamlit.runtime import Runtime
@@ -32,6 +33,7 @@ PARTS = (
     (net_util, "get_external_ip"),
     (starlette_websocket, "is_url_from_allowed_origins"),
     (AutoHTTPProtocol, "connection_made"),
+    (uvicorn.Server, "shutdown"),
     (MemoryUploadedFileManager, "add_file"),
     (MemoryUploadedFileManager, "get_files"),
     (Runtime, "close_session"),
@@ -84,7 +86,7 @@ def test_other_files_stay_as_they_are_and_there_are_no_metrics():
 @pytest.fixture
 def restored(monkeypatch):
     """What the guards replace in Streamlit and uvicorn is put back after the test."""
-    for place, name in PARTS[:3]:
+    for place, name in PARTS[:4]:
         monkeypatch.setattr(place, name, getattr(place, name))
 
 
