@@ -22,7 +22,7 @@ from elimipl.cards.card import Card
 from elimipl.cards.files import list_models
 from elimipl.cards.wording import by_source
 from elimipl.datasets.colon import CREDITS
-from scripts.bad_inputs.table import INPUTS, Outcome
+from tests.support.bad_inputs import INPUTS, Outcome
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
