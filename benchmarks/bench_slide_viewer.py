@@ -16,7 +16,7 @@ from playwright.sync_api import Page
 
 from bag_generators.slide.demo import write_demo_slide
 from benchmarks.measuring import write
-from scripts.chromium import open_browser
+from tests.support.chromium import open_browser
 from tests.support.running_app import running_app
 
 SLOW = 300_000  # ms

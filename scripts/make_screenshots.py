@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import Page
 
 from bag_generators.slide.demo import write_demo_slide
-from scripts.chromium import open_browser
+from tests.support.chromium import open_browser
 from tests.support.running_app import running_app
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "screenshots"

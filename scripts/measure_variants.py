@@ -73,7 +73,7 @@ def masks(made: Recipe, data: Path) -> dict[str, object]:
     """The shipped encoder, and bags that know no mask."""
     reader = cell_reader(shipped_encoder())
     settings = made.config("elimipl")
-    known = teaching(reader, COLON_TASK, SOURCES, data, made.whole.per_class, made.copies)
+    known = teaching(reader, COLON_TASK, SOURCES, data, made, made.whole.per_class)
     earlier, _ = learned(reader, known, replace(made.whole, by_mask=0), COLON_TASK, settings)
     votes = filling_votes(earlier, known["ebhi6"], COLON_TASK)
     fitted, _ = learned(reader, known, made.whole, COLON_TASK, settings, votes)
@@ -90,7 +90,7 @@ def lesion5(made: Recipe, data: Path, encoders: list[Path]) -> dict[str, object]
         about = adapted(path)[1]
         seen = tuple(s for s in SOURCES if s not in about["without"])
         reader = cell_reader(encoder_from(path, seen, data))
-        known = teaching(reader, COLON_TASK, seen, data, made.small.per_class, made.copies)
+        known = teaching(reader, COLON_TASK, seen, data, made, made.small.per_class)
         fitted, _ = learned(reader, known, made.small, COLON_TASK, made.config("elimipl"))
         called = f"{'with' if 'lesion5' in seen else 'without'} lesion5"
         found[f"{called}, encoder of {about['steps']} steps"] = described(fitted, reader, data)
@@ -102,7 +102,7 @@ def folds(made: Recipe, data: Path, path: Path) -> dict[str, object]:
     about = adapted(path)[1]
     others = tuple(s for s in SOURCES if s != "ebhi6")
     reader = cell_reader(encoder_from(path, others, data))
-    known = teaching(reader, COLON_TASK, others, data, made.small.per_class, made.copies)
+    known = teaching(reader, COLON_TASK, others, data, made, made.small.per_class)
     whole = read(reader, pictures("ebhi6", data))
     cases, labels = [p.group for p in whole.pictures], [p.label for p in whole.pictures]
     said = []

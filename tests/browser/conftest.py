@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
-from scripts.chromium import find_chromium, open_browser
+from tests.support.chromium import find_chromium, open_browser
 from tests.support.running_app import running_app
 
 _HOVERING_TOO_LATE = "(reading '_hoverlayer')"
