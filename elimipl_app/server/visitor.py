@@ -27,7 +27,7 @@ def new_secret() -> str:
 
 def known_secret(cookies: Mapping[str, str]) -> str | None:
     """What a browser was given, if it brings it."""
-    secret = cookies.get(cookie_name(), "")
+    secret = str(cookies.get(cookie_name(), ""))  # in tests of pages cookies are no text
     return secret if _SECRET.fullmatch(secret) else None
 
 
