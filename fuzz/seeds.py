@@ -20,7 +20,7 @@ from bag_generators.base.errors import InputError
 from bag_generators.parallel import BagArchive
 from elimipl.candidates.labels import LabelSpace
 from elimipl.datasets.dataset import BagDataset
-from scripts.bad_inputs.encodings import DISPLAY_P3, PROPHOTO, encoded, tiff, with_chunk
+from tests.support.bad_files import DISPLAY_P3, PROPHOTO, encoded, tiff, with_chunk
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
 FOLDER = Path(_PLACE.name)
