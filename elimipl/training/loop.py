@@ -21,7 +21,7 @@ from elimipl.datasets.dataset import BagDataset
 from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss, checked_loss
 from elimipl.model.batching import Bags, PackedBags, StreamedBags
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import BAGS_AT_ONCE, Predictions, infer, infer_packed, share_correct
+from elimipl.model.inference import Predictions, infer, infer_packed, share_correct
 from elimipl.model.losses import initial_weights, move_weights
 from elimipl.model.margin_losses import MARGIN_LOSSES
 from elimipl.model.network import Network, build_network
@@ -33,6 +33,7 @@ from elimipl.training.team import SharedBags, SharedSteps, Team
 
 CHECKPOINT_SECONDS = 5.0
 """A checkpoint is written at most this often, and always when training ends."""
+_EXTRACTED_AT_ONCE = 8  # bags: a convolution makes 15 numbers of one, which should stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +205,7 @@ class _Run:
         """All bags as ψ1 sees them now."""
         self.network.eval()
         with torch.no_grad():
-            x = torch.cat([self.network.extractor(batch.x) for batch in self.bags.batches(BAGS_AT_ONCE)])
+            x = torch.cat([self.network.extractor(batch.x) for batch in self.bags.batches(_EXTRACTED_AT_ONCE)])
         return PackedBags(self.bags.sizes, self.bags.dtype, self.device, x)
 
     def tensors(self) -> dict[str, Tensor]:
