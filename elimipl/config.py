@@ -14,8 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bag_generators.base.errors import InputError
-from elimipl.attention_registry import POOLING, check_attention
-from elimipl.loss_registry import CLI, check_loss
+from elimipl.registries import CLI, POOLING, check_attention, check_loss
 from elimipl.settings import NAME, RARE, Settings
 
 PRESETS = ("paper", "published", "default")

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from elimipl.config import Config
-from elimipl.loss_registry import Loss
 from elimipl.model.losses import mapping_loss
+from elimipl.registries import Loss
 
 _LEAST_FACTOR = 1e-12
 _LEAST_VARIANCE = 1e-12

@@ -15,10 +15,8 @@ from torch import Tensor, nn
 from bag_generators.base.errors import InputError
 from bag_generators.base.storage import check_writable
 from bag_generators.base.threads import one_thread
-from elimipl.attention_registry import ATTENTIONS, POOLING, Attention, checked_attention
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
-from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss, checked_loss
 from elimipl.model.batching import Bags, PackedBags, StreamedBags
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, infer, infer_packed, share_correct
@@ -26,6 +24,17 @@ from elimipl.model.losses import initial_weights, move_weights
 from elimipl.model.margin_losses import MARGIN_LOSSES
 from elimipl.model.network import Network, build_network
 from elimipl.model.scaling import Scaler
+from elimipl.registries import (
+    ATTENTIONS,
+    CLI,
+    LOSSES,
+    POOLING,
+    Attention,
+    Loss,
+    check_loss,
+    checked_attention,
+    checked_loss,
+)
 from elimipl.training.checkpoint import Checkpoint
 from elimipl.training.reports import EpochReport, Snapshot
 from elimipl.training.steps import FastSteps, Moment, PlainSteps, Steps
@@ -89,8 +98,8 @@ def fit(
     """Train on every bag of `dataset`; true labels are only reported on, unless `config.labels` says otherwise.
 
     `extractor` is any module that maps standardised instances (N, d) to (N, d'); it takes the place of ψ1, is copied
-    and trained along from the weights it has. `attention` takes the place of eq. 3 (see `attention_registry.Attention`)
-    and `loss` that of eq. 9 (see `loss_registry.Loss`); registered ones can be named in the settings instead. Any of
+    and trained along from the weights it has. `attention` takes the place of eq. 3 (see `registries.Attention`)
+    and `loss` that of eq. 9 (see `registries.Loss`); registered ones can be named in the settings instead. Any of
     them, or `plain`, trains by autograd and `torch.optim.SGD`; otherwise derivatives are written out by hand, with the
     same result.
 
