@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
     from elimipl.cards.files import list_models
     from elimipl.cards.finish import save_model
-    from elimipl.config import Config
+    from elimipl.config import Config, Settings
     from elimipl.datasets.dataset import BagDataset
     from elimipl.datasets.join import join
     from elimipl.estimator import MIPLClassifier
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from elimipl.model.batching import collate_bags
     from elimipl.model.inference import Predictions
     from elimipl.registries import ATTENTIONS, LOSSES, register_attention, register_loss
-    from elimipl.settings import Settings
     from elimipl.training.loop import Fitted, fit
     from elimipl.training.protocol import evaluate
     from elimipl.training.reports import EpochReport
@@ -43,7 +42,7 @@ _HOMES = {
     "bag_generators.base.errors": ("InputError",),
     "elimipl.cards.files": ("list_models",),
     "elimipl.cards.finish": ("save_model",),
-    "elimipl.config": ("Config",),
+    "elimipl.config": ("Config", "Settings"),
     "elimipl.candidates.crowd": ("doubtful",),
     "elimipl.datasets.join": ("join",),
     "elimipl.datasets.dataset": ("BagDataset",),
@@ -54,7 +53,6 @@ _HOMES = {
     "elimipl.model.inference": ("Predictions",),
     "elimipl.registries": ("ATTENTIONS", "LOSSES", "register_attention", "register_loss"),
     "elimipl.answers.predictor": ("Prediction", "Predictor"),
-    "elimipl.settings": ("Settings",),
     "elimipl.training.loop": ("Fitted", "fit"),
     "elimipl.training.protocol": ("evaluate",),
     "elimipl.training.reports": ("EpochReport",),

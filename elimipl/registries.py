@@ -49,7 +49,7 @@ training, from 1, and after it the last one; epochs: how many there will be; hid
 CLI = "cli"
 """The name of the program's own loss, the conjugate label information of eq. 9."""
 OWN_LOSSES = (CLI, "cdl-cc", "cdl-cn", "margin", "margin-batch")
-"""The names of the program's losses: after the first, those of `elimipl.model.margin_losses`."""
+"""The names of the program's losses: after the first, those of `elimipl.model.losses`."""
 POOLING = "pooling"
 """The name of the program's own attentions: what the setting `pooling` says."""
 

@@ -22,11 +22,11 @@ ROOMS = {
     },
     "elimipl.training": {
         "elimipl.candidates.labels", "elimipl.config", "elimipl.datasets.dataset",
-        "elimipl.model", "elimipl.registries", "elimipl.settings",
+        "elimipl.model", "elimipl.registries",
         "bag_generators.base",
     },
     "elimipl.methods": {
-        "elimipl.config", "elimipl.datasets.dataset", "elimipl.model", "elimipl.settings", "elimipl.training",
+        "elimipl.config", "elimipl.datasets.dataset", "elimipl.model", "elimipl.training",
         "bag_generators.base",
     },
     "elimipl.cards": {

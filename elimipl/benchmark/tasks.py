@@ -24,9 +24,9 @@ from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.records import Records
 from elimipl.benchmark.settings import settings_of
 from elimipl.benchmark.sources import Shelf
+from elimipl.config import Settings
 from elimipl.datasets.dataset import BagDataset
 from elimipl.methods import METHODS
-from elimipl.settings import Settings
 
 _PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 

@@ -20,8 +20,7 @@ from elimipl.datasets.dataset import BagDataset
 from elimipl.model.batching import Bags, PackedBags, StreamedBags
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, infer, infer_packed, share_correct
-from elimipl.model.losses import initial_weights, move_weights
-from elimipl.model.margin_losses import MARGIN_LOSSES
+from elimipl.model.losses import MARGIN_LOSSES, initial_weights, move_weights
 from elimipl.model.network import Network, build_network
 from elimipl.model.scaling import Scaler
 from elimipl.registries import (

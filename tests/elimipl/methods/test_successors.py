@@ -8,8 +8,7 @@ from bag_generators.base.errors import InputError
 from elimipl.config import PRESETS, Config
 from elimipl.methods import METHODS
 from elimipl.methods.networks import SINCE
-from elimipl.model.losses import cli_loss
-from elimipl.model.margin_losses import MARGIN_LOSSES
+from elimipl.model.losses import MARGIN_LOSSES, cli_loss
 from elimipl.model.network import build_network
 from elimipl.model.scaling import fit_scaler
 from elimipl.registries import OWN_LOSSES, register_loss
