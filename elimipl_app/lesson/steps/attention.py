@@ -35,7 +35,11 @@ def show_attention(case: Case) -> dict[str, Any]:
     mapped = make_case(REAL, case.number)
     if source == TISSUE:
         panels += _maps(run, chosen, slider.key, mapped, palette)
-    stands = moving.show("lesson-attention", (slider,), panels, texts.attention_alt(run.bags[chosen]))
+    carrying = ", ".join(str(i) for i, own in enumerate(run.bags[chosen].truth) if own)
+    attention_alt = (
+        f"Attention of {len(run.bags[chosen].truth)} instances by two models; instances {carrying} carry the class."
+    )
+    stands = moving.show("lesson-attention", (slider,), panels, attention_alt)
     if source == DIGITS:
         bag = run.bags[chosen]
         truth = np.array(bag.truth, dtype=bool)
@@ -168,7 +172,8 @@ def show_scores(case: Case) -> dict[str, Any]:
             "**The bag** z = Σ a h (eq. 4), with the scaled softmax", "number of z", height=130,
         )
     )  # fmt: skip
-    stands = moving.show("lesson-scores", (heat, instance), panels, texts.scores_alt(len(xi)))
+    scores_alt = f"Attention of {len(xi)} instances from the same scores: sigmoid, softmax, scaled softmax."
+    stands = moving.show("lesson-scores", (heat, instance), panels, scores_alt)
     if stands[heat.key] != 1.0:
         collected("heat", "low" if stands[heat.key] < 1 else "high")
     st.caption(f"{texts.RECORDED}: {runs.about} {texts.SCORES_SEED[method]}")

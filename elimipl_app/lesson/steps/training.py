@@ -51,7 +51,9 @@ def show_weights(_case: Case) -> dict[str, Any]:
         moving.Bars(over, run.labels, colours, weights, framed=bag.true, title="Belief at this epoch"),
         moving.Words(over, lines, alarm),
     )
-    stands = moving.show("lesson-beliefs", (slider,), panels, texts.beliefs_alt(bag.name))
+    stands = moving.show(
+        "lesson-beliefs", (slider,), panels, f"Belief in each candidate of training bag {bag.name}, epoch by epoch."
+    )
     if stands[slider.key] == last:
         collected("beliefs", chosen)
     return {"bags_followed": count_collected("beliefs")}
@@ -66,8 +68,8 @@ def show_ambiguity(_case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 2.2], gap="large")
     with left:
         guess = (
-            kept.show_slider(
-                "guess", "Your guess: ELIMIPL's accuracy with three false positives", 0, 100, 50, step=5, format="%d %%"
+            kept.number("guess", "Your guess: ELIMIPL's accuracy with three false positives", 0, 100, 50).shown_by(
+                st.slider, 0, 100, step=5, format="%d %%"
             )
             / 100
         )
@@ -80,7 +82,8 @@ def show_ambiguity(_case: Case) -> dict[str, Any]:
         moving.show(
             "lesson-accuracy", (slider,), (_digits(run, guess, shown, palette),), texts.accuracy_alt(run, shown)
         )
-        st.caption(f"{texts.RECORDED}: {texts.seeds(run)} {run.about}")
+        seeds = len(next(iter(run.accuracy.values()))[0])
+        st.caption(f"{texts.RECORDED}: scikit-learn's digits in bags, {seeds} seeds. {run.about}")
     records = benchmark_records()
     if shown and is_revealed("ambiguity") and records is not None:
         _show_birdsong(records, palette)
