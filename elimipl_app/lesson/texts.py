@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from elimipl_app.lesson.recorded import AmbiguityRun, BeliefRun, BelievedBag, Contrast, WatchedRun
+from elimipl_app.lesson.recorded import Recording, believed, ends_wrong
 
 KIND_TITLES = {"real": "Real tissue", "drawn": "A drawing"}
 DONE_LABEL = "Done"
@@ -140,7 +140,7 @@ def birdsong_title(fewest: int, most: int) -> str:
     return f"Birdsong (HJA, Briggs 2012; 13 classes), {splits} splits 7:3 a point: the paper's Figure 4 from our runs"
 
 
-def guess_checked(guess: float, run: AmbiguityRun) -> str:
+def guess_checked(guess: float, run: Recording) -> str:
     means = {name: float(np.mean(values[-1])) for name, values in run.accuracy.items()}
     shares = "; ".join(f"{name} **{value:.0%}**" for name, value in means.items())
     return f"With {run.r[-1]} false positives: {shares}. You guessed {guess:.0%} for ELIMIPL."
@@ -159,21 +159,21 @@ def strip_alt(candidates: np.ndarray, names: Sequence[str], true: str | None) ->
     return f"Candidate labels: {inside}. " + (f"The true one is {true}." if true else "The true one is hidden.")
 
 
-def contrast_alt(rows: Mapping[str, Contrast]) -> str:
+def contrast_alt(rows: Mapping[str, Recording]) -> str:
     found = (
         f"{name} {np.mean(one.plain.auroc):.2f} and {np.mean(one.composed.auroc):.2f}" for name, one in rows.items()
     )
     return f"AUROC of the attention learned from plain and from composed bags: {'; '.join(found)}."
 
 
-def accuracy_alt(run: AmbiguityRun, shown: bool) -> str:
+def accuracy_alt(run: Recording, shown: bool) -> str:
     if not shown:
         return "Accuracy without false positives; the rest is still hidden."
     means = (f"{name} {np.mean(values[-1]):.0%}" for name, values in run.accuracy.items())
     return f"Accuracy over false positives; with {run.r[-1]}: {', '.join(means)}."
 
 
-def attention_words(run: WatchedRun, name: str, bag: int, stage: int, revealed: bool) -> str:
+def attention_words(run: Recording, name: str, bag: int, stage: int, revealed: bool) -> str:
     model, shown = run.models[name], run.bags[bag]
     attention, truth = np.array(model.attention[stage][bag]), np.array(shown.truth, dtype=bool)
     chances = np.array(model.probabilities[stage][bag])
@@ -190,7 +190,7 @@ def attention_words(run: WatchedRun, name: str, bag: int, stage: int, revealed: 
     )
 
 
-def contrast_lesson(rows: Mapping[str, Contrast]) -> str:
+def contrast_lesson(rows: Mapping[str, Recording]) -> str:
     lines = [
         f"| {name} | {np.mean(one.plain.accuracy_whole):.2f} | {np.mean(one.plain.auroc):.2f} | "
         f"{np.mean(one.composed.accuracy_whole):.2f} | {np.mean(one.composed.accuracy):.2f} | "
@@ -252,16 +252,16 @@ def descent_result(kind: str, p: np.ndarray, candidates: np.ndarray, names: Sequ
     return said
 
 
-def weights_caption(run: BeliefRun, bag: BelievedBag, epoch: int) -> str:
+def weights_caption(run: Recording, bag: Recording, epoch: int) -> str:
     sentence = "Before training every candidate has an even share."
     if epoch:
         sentence = (
             f"ρ = {run.rho[epoch - 1]:.2f}: so much of the old belief was kept in this epoch. Of all training bags "
             f"{run.disambiguation_accuracy[epoch - 1]:.0%} now believe most in their true label."
         )
-    if epoch == len(bag.weights) - 1 and bag.ends_wrong:
+    if epoch == len(bag.weights) - 1 and ends_wrong(bag):
         sentence += (
-            f" **This bag ends wrong: it believes most in {run.labels[bag.believed]}, its true label is "
+            f" **This bag ends wrong: it believes most in {run.labels[believed(bag)]}, its true label is "
             f"{run.labels[bag.true]}.**"
         )
     return f"{sentence} {RECORDED}: {run.about}"

@@ -12,7 +12,7 @@ from elimipl_app.lesson import kept, texts
 from elimipl_app.lesson.case import Case
 from elimipl_app.lesson.kept import collected, count_collected
 from elimipl_app.lesson.progress import is_revealed
-from elimipl_app.lesson.recorded import AmbiguityRun, benchmark_records, recorded_runs
+from elimipl_app.lesson.recorded import Recording, benchmark_records, ends_wrong, recorded_runs
 from elimipl_app.shell import moving
 from elimipl_app.shell.palette import Palette, current_palette
 
@@ -24,7 +24,7 @@ def show_weights(_case: Case) -> dict[str, Any]:
     bags = {bag.name: bag for bag in run.bags}
     chosen = kept.show_choice(
         "bag", "Training bag", list(bags), run.bags[0].name,
-        lambda name: texts.bag_name(name, bags[name].ends_wrong), "pills",
+        lambda name: texts.bag_name(name, ends_wrong(bags[name])), "pills",
     )  # fmt: skip
     bag = bags[chosen]
     palette = current_palette()
@@ -44,7 +44,7 @@ def show_weights(_case: Case) -> dict[str, Any]:
     colours = [palette.candidate if inside else palette.non_candidate for inside in bag.candidates]
     lines = [texts.weights_caption(run, bag, epoch) for epoch in epochs]
     last = len(weights) - 1
-    alarm = [bag.ends_wrong and epoch == last for epoch in epochs]
+    alarm = [ends_wrong(bag) and epoch == last for epoch in epochs]
     over = (slider.key,)
     panels = (
         moving.Lines(over, list(epochs), series, texts.EPOCH_LABEL, title="Belief w over the epochs"),
@@ -94,7 +94,7 @@ def _colours(palette: Palette) -> tuple[str, str, str]:
     return palette.true, palette.candidate, palette.non_candidate
 
 
-def _digits(run: AmbiguityRun, guess: float, shown: bool, palette: Palette) -> moving.Lines:
+def _digits(run: Recording, guess: float, shown: bool, palette: Palette) -> moving.Lines:
     seen = len(run.r) if shown else 1
     series = [
         moving.Series(
