@@ -216,7 +216,7 @@ def main() -> None:
         bag["pixels"] = np.rint(digits[0][2].bag(index) * 16).astype(int).tolist()
     recorded = {
         "about": _about(
-            "128 colorectal tiles of CRC-VAL-HE-7K and NCT-CRC-HE-100K with three mirrored copies each (Deep: one, "
+            "128 colorectal tiles of CRC-VAL-HE-7K and NCT-CRC-HE-100K, three mirrored copies each (Deep: one, "
             "cells of 56 px, an encoder that was adapted with some of these tiles); composed bags: 10 to 60 % of 16 to "
             "48 instances of one tile, the rest of 30 tiles of fat and glass; held-out composed bags: a fifth of 36 "
             "instances is of the class, other tiles and other fat and glass", args.seeds
