@@ -187,9 +187,10 @@ def choose_case(shown: bool = True) -> Case:
         kind.shown_by(st.segmented_control, (REAL, DRAWN), format_func=texts.KIND_TITLES.__getitem__, required=True)
         number.shown_by(st.selectbox, NUMBERS, format_func=bag_title)
         if kind.value() == DRAWN:
+            about = "\n".join(f"- **{GENERATORS[name].title}**: {GENERATORS[name].summary}" for name in cuts)
             cut.shown_by(
                 st.segmented_control, cuts, format_func=lambda name: GENERATORS[name].title, wrap=True,
-                required=True, help="\n".join(f"- **{one.title}**: {one.summary}" for one in map(GENERATORS.get, cuts)),
+                required=True, help=about,
             )  # fmt: skip
     case = make_case(kind.value(), number.value(), cut.value())
     if shown:

@@ -235,24 +235,18 @@ def _candidates(number: int, r: int, draw: int, classes: int) -> np.ndarray:
 
 
 def _rows() -> Bound[tuple[Row, ...]]:
-    return Bound("rows", "Rows kept", (), _read_rows, write_rows)
+    return Bound("rows", "Rows kept", (), _read_rows, _write_rows)
 
 
-def read_rows(text: str) -> tuple[Row, ...]:
-    """Rows as they stand in the address."""
-    found = [_ROW.fullmatch(part) for part in text.split(".")]
-    return tuple((int(one[1]), int(one[2]), int(one[3])) for one in found if one is not None)
-
-
-def write_rows(rows: tuple[Row, ...]) -> str:
-    """The inverse of `read_rows`."""
+def _write_rows(rows: tuple[Row, ...]) -> str:
     return ".".join(f"{number}-{r}-{draw}" for number, r, draw in rows)
 
 
 def _read_rows(asked: list[str]) -> tuple[Row, ...]:
-    rows = read_rows(".".join(asked))
+    found = [_ROW.fullmatch(part) for part in ".".join(asked).split(".")]
+    rows = tuple((int(one[1]), int(one[2]), int(one[3])) for one in found if one is not None)
     known = all(number in NUMBERS and 1 <= draw <= HIGHEST_DRAW for number, _, draw in rows)
-    if not known or not 0 < len(rows) < MOST_ROWS or [write_rows(rows)] != asked:
+    if not known or not 0 < len(rows) < MOST_ROWS or [_write_rows(rows)] != asked:
         raise ValueError
     return rows
 
