@@ -13,7 +13,8 @@ from elimipl.benchmark.records import Measured, Records, signed
 from elimipl.methods import METHODS
 
 TISSUE = VIEWS["table 3"].data
-_ATTENTION_DATA = "birdsong"
+LOCATED = "birdsong"
+"""Where attention is held against known positives."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def _papers(test: PairedTest) -> str:
 
 
 def _attention(records: Records) -> str:
-    rows = [row for row in attention_rows(records) if row.cell.r == 1]
+    rows = [row for row in measured_on(records, LOCATED) if row.cell.r == 1 and row.having("attention_auroc")]
     if not rows:
         return ""
     best = max(rows, key=lambda row: row.average("attention_auroc") or 0)
@@ -77,26 +78,16 @@ def _attention(records: Records) -> str:
     ]
     floor = ours.average("untrained_attention_auroc")
     return (
-        f"On {row_title(_ATTENTION_DATA, 1)}, AUROC of the attention against the positive instances of a bag: "
+        f"On {row_title(LOCATED, 1)}, AUROC of the attention against the positive instances of a bag: "
         f"{', '.join(shown)} (the best of {len(rows)} methods), where an untrained network has {floor:.2f}; "
         f"so it finds many, not all, and part of that is the data's doing."
     )
 
 
-def attention_rows(records: Records) -> list[Measured]:
-    """Methods whose attention was held against known positives, on Birdsong."""
-    return [row for row in _measured(records, _ATTENTION_DATA) if row.average("attention_auroc") is not None]
-
-
-def calibration_rows(records: Records) -> list[Measured]:
-    """Methods on Birdsong whose calibration was recorded."""
-    return [row for row in _measured(records, _ATTENTION_DATA) if row.average("calibration_error") is not None]
-
-
 def _best(records: Records) -> str:
     parts, most = [], 0
     for data, r in _settings(records):
-        rows = [row for row in _measured(records, data) if row.cell.r == r and len(row.splits) >= FEWEST_SPLITS]
+        rows = [row for row in measured_on(records, data) if row.cell.r == r and len(row.splits) >= FEWEST_SPLITS]
         if len(rows) < 3 or not any(row.cell.method == "ELIMIPL" for row in rows):
             continue
         best, most = max(rows, key=lambda row: row.mean), max(most, len(rows))
@@ -114,7 +105,9 @@ def _best(records: Records) -> str:
 
 def _for_tissue(records: Records) -> str:
     """The method with the highest mean over all tissue data that the most methods share."""
-    table = {data: {row.cell.method: row for row in _measured(records, data) if len(row.splits) > 1} for data in TISSUE}
+    table = {
+        data: {row.cell.method: row for row in measured_on(records, data) if len(row.splits) > 1} for data in TISSUE
+    }
     table = {data: rows for data, rows in table.items() if "ELIMIPL" in rows and "ELIMIPL-entropy" in rows}
     if not table:
         return ""
@@ -130,7 +123,7 @@ def _for_tissue(records: Records) -> str:
     )
 
 
-def _measured(records: Records, data: str) -> list[Measured]:
+def measured_on(records: Records, data: str) -> list[Measured]:
     """Everything that ran on a data set, by r and in the order of the methods."""
     rs = sorted({kept["r"] for kept in records.cells.values() if kept["data"] == data})
     found = (records.measured(Cell(data, r, method)) for r in rs for method in METHODS)

@@ -28,8 +28,8 @@ SINCE_NETWORKS = (
 SINCE = (*SINCE_NETWORKS, "ProMIPL", "FastMIPL", "FastMIPL-published", "AGOPMIPL")
 """Methods since the paper, and variants of its appendix: they join any table where they are named."""
 NOT_BUILT: Mapping[str, str] = {
-    "UAMIPL": "only its code is public; it adds up evidence over the wrong axis and is off at prediction",
-    "HFC": "its equations are not public",
+    "UAMIPL": "its code sums evidence over samples instead of classes, is off at prediction, and no numbers were found",
+    "HFC": "its equations were not found",
 }
 """Methods since the paper that are not here, and why."""
 NOT_AT_HAND = ("SIVAL", "CRC-KMeansSeg", "CRC-SIFT")

@@ -17,7 +17,7 @@ from bag_generators.base.assets import WORK
 from bag_generators.base.errors import InputError
 from elimipl.benchmark.cells import DATA, SINCE, SPLITS, VIEWS, Cell, study_cells
 from elimipl.benchmark.records import FILE, Records
-from elimipl.benchmark.report import write_report
+from elimipl.benchmark.report import tables_of_views, write_report
 from elimipl.benchmark.sources import USUAL_FOLDERS, DataFolders, Shelf, available
 from elimipl.benchmark.tasks import Session, to_do
 from elimipl.commands import STOPPED, arguments
@@ -44,12 +44,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="splits side by side")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, mps or auto")
+    parser.add_argument("--show", action="store_true", help="print the tables of what has been run, and run nothing")
     arguments.add_quiet(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run what is missing; exit code 1 when a split failed or a cell had to be skipped, each with a sentence."""
     wanted = _wanted(args)
+    if args.show:
+        print(tables_of_views(Records(args.results / FILE), _views(args)))
+        return 0
     folders = DataFolders((args.data, *USUAL_FOLDERS) if args.data else USUAL_FOLDERS, args.mat)
     cells, missing = available(wanted, folders)
     for reason in missing:
@@ -80,13 +84,14 @@ def run(args: argparse.Namespace) -> int:
             write_report(records, report)
     for problem in session.problems:
         print(problem, file=sys.stderr)
+    print(tables_of_views(records, _views(args)))
     print(f"The tables are in {report}.")
     return 1 if session.problems else 0
 
 
 def _wanted(args: argparse.Namespace) -> list[Cell]:
     """The cells asked for, each once; what can't be meant is refused."""
-    views = [*(f"table {number}" for number in args.table), *(f"figure {number}" for number in args.figure)]
+    views = _views(args)
     if not views and not args.study:
         raise InputError("Nothing was asked for.", "Give --table 2, 3, 4 or 5, or --figure 4.")
     if not 1 <= args.splits <= SPLITS:
@@ -109,6 +114,10 @@ def _wanted(args: argparse.Namespace) -> list[Cell]:
         and (args.methods is None or cell.method in args.methods)
         and (args.r is None or cell.r in args.r)
     ]
+
+
+def _views(args: argparse.Namespace) -> list[str]:
+    return [*(f"table {number}" for number in args.table), *(f"figure {number}" for number in args.figure)]
 
 
 def _known(what: str, names: Sequence[str] | None, all_names: Iterable[str]) -> None:
