@@ -22,7 +22,7 @@ OURS = ("ELIMIPL-entropy",)
 _CDL = tuple(f"CDL-{attention}-{phi}" for attention in ("DAM", "SAM", "MAM") for phi in ("CC", "CN"))
 SINCE_NETWORKS = (
     *("MIPLMA", "MIPLMA-batch", *_CDL, *(f"{name}-sigmoid" for name in _CDL)),
-    *("DAM-CLI", "ELIMIPL-unscaled", "ABMIL"),
+    *("DAM-CLI", "ELIMIPL-unscaled", "ELIMIPL-kept", "ABMIL"),
 )
 """Of `SINCE`, those that train the attention network."""
 SINCE = (*SINCE_NETWORKS, "ProMIPL", "FastMIPL", "FastMIPL-published", "AGOPMIPL")
