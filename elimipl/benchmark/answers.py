@@ -68,19 +68,18 @@ def _papers(test: PairedTest) -> str:
 
 
 def _attention(records: Records) -> str:
-    rows = [row for row in measured_on(records, LOCATED) if row.cell.r == 1 and row.having("attention_auroc")]
-    if not rows:
+    what = "attention_auroc"
+    rows = [row for row in measured_on(records, LOCATED) if row.cell.r == 1 and row.having(what)]
+    ours = next((row for row in rows if row.cell.method == "ELIMIPL"), None)
+    if ours is None:
         return ""
-    best = max(rows, key=lambda row: row.average("attention_auroc") or 0)
-    ours = next((row for row in rows if row.cell.method == "ELIMIPL"), best)
-    shown = [
-        f"{row.cell.method} {row.average('attention_auroc'):.2f}" for row in ([ours] if ours is best else [ours, best])
-    ]
-    floor = ours.average("untrained_attention_auroc")
+    several = [row for row in rows if row.having(what) >= FEWEST_SPLITS]
+    best = max(several, key=lambda row: row.average(what) or 0, default=ours)
+    others = f", {best.cell.method} {best.average(what):.2f} (the best of {len(several)})" if best is not ours else ""
     return (
-        f"On {row_title(LOCATED, 1)}, AUROC of the attention against the positive instances of a bag: "
-        f"{', '.join(shown)} (the best of {len(rows)} methods), where an untrained network has {floor:.2f}; "
-        f"so it finds many, not all, and part of that is the data's doing."
+        f"Many, not all: on {row_title(LOCATED, 1)}, the AUROC of the attention against the positive instances of a "
+        f"bag is {ours.average(what):.2f} for ELIMIPL over {_splits(ours.having(what))}{others}, but "
+        f"{ours.average(f'untrained_{what}'):.2f} before the first step, which no training has earned."
     )
 
 
@@ -115,11 +114,12 @@ def _for_tissue(records: Records) -> str:
     means = {method: float(np.mean([rows[method].mean for rows in table.values()])) for method in common}
     best, *others = sorted(means, key=lambda method: -means[method])
     runner_up = f", before {others[0]} ({means[others[0]]:.3f})" if others else ""
+    elsewhere = "only the lesions are" if any(data.startswith("lesion5") for data in table) else "none of them is"
     splits = _range([len(rows[best].splits) for rows in table.values()])
     return (
         f"{best}: {means[best]:.3f} on average over {len(table)} sets of tissue bags{runner_up}, of {len(common)} "
-        f"methods run on all of them with {splits} splits; candidate sets are simulated, and only the lesions are "
-        "tested on other slides."
+        f"methods run on all of them with {splits} splits; candidate sets are simulated, and {elsewhere} tested on "
+        "other slides than those learned from."
     )
 
 
@@ -146,6 +146,10 @@ def row_title(data: str, r: int) -> str:
 def row_name(test: PairedTest) -> str:
     """What a row of a forest plot is called."""
     return row_title(test.data, test.r)
+
+
+def _splits(count: int) -> str:
+    return f"{count} split{'s' if count > 1 else ''}"
 
 
 def _rows(count: int) -> str:

@@ -65,7 +65,7 @@ def forest(tests: Sequence[PairedTest], palette: Palette) -> go.Figure:
     figure.update_yaxes(
         tickvals=list(range(len(tests))), ticktext=names, range=[len(tests) - 0.4, -0.6], showgrid=False
     )
-    return figure.update_layout(height=110 + 24 * len(tests), showlegend=True)
+    return figure.update_layout(height=110 + 21 * len(tests), showlegend=True)
 
 
 def _add_strokes(
