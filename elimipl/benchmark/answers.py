@@ -15,6 +15,14 @@ from elimipl.methods import METHODS
 TISSUE = VIEWS["table 3"].data
 LOCATED = "birdsong"
 """Where attention is held against known positives."""
+LOCATED_NUMBERS = {
+    "AUROC": "attention_auroc",
+    "untrained AUROC": "untrained_attention_auroc",
+    "average precision": "attention_precision",
+    "untrained precision": "untrained_attention_precision",
+    "calibration error": "calibration_error",
+}
+"""What is told of a method there: column and the entry of a split."""
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bag_generators.base.storage import write_whole
-from elimipl.benchmark.answers import LOCATED, measured_on
-from elimipl.benchmark.cells import CROWD, DATA, SINCE, SPLITS, VIEWS, Cell, View, study_cells
+from elimipl.benchmark.answers import LOCATED, LOCATED_NUMBERS, measured_on
+from elimipl.benchmark.cells import CROWD, DATA, SINCE, SPLITS, VIEWS, Cell, View
 from elimipl.benchmark.claims import Claim, PairedTest, claims, phenomena
 from elimipl.benchmark.records import Measured, Records, p_value, printed, shown, signed
-from elimipl.benchmark.sources import SOURCES
 
 FINDINGS = "findings.md"
 """Text written by hand, beside the results it is about; it ends the page."""
@@ -78,9 +77,6 @@ def write_report(records: Records, path: Path) -> None:
     parts = [INTRODUCTION, *(part for view in VIEWS.values() for part in _section(records, view))]
     parts += ["## What the paper claims, tested\n", CLAIMS_INTRODUCTION, *map(_claim, claims(records))]
     parts += _located(records)
-    studied = [measured for cell in study_cells() if (measured := records.measured(cell)) is not None]
-    if studied:
-        parts += ["## How many instances of a bag are positive\n", _study_table(studied)]
     findings = path.with_name(FINDINGS)
     if findings.exists():
         parts.append(findings.read_text(encoding="utf-8"))
@@ -97,13 +93,13 @@ def _located(records: Records) -> list[str]:
     rows = [row for row in measured_on(records, LOCATED) if row.having("calibration_error")]
     if not rows:
         return []
-    columns = ("attention_auroc", "untrained_attention_auroc", "attention_precision", "untrained_attention_precision")
-    head = ["r", "method", "AUROC", "untrained", "average precision", "untrained", "calibration error", "splits"]
-    lines = []
-    for row in rows:
-        numbers = [row.average(name) for name in (*columns, "calibration_error")]
-        shown_numbers = ["–" if number is None else f"{number:.3f}" for number in numbers]
-        lines.append([str(row.cell.r), row.cell.method, *shown_numbers, str(row.having("calibration_error"))])
+    head = ["r", "method", *LOCATED_NUMBERS, "splits"]
+    lines = [
+        [str(row.cell.r), row.cell.method]
+        + ["–" if number is None else f"{number:.3f}" for number in map(row.average, LOCATED_NUMBERS.values())]
+        + [str(row.having("calibration_error"))]
+        for row in rows
+    ]
     return [LOCATED_CAPTION, as_table(head, lines)]
 
 
@@ -191,18 +187,6 @@ def _tested(test: PairedTest) -> list[str]:
         p_value(test.corrected_t),
         test.verdict,
     ]
-
-
-def _study_table(studied: Iterable[Measured]) -> str:
-    head = ["data", "r", "method", "positives in an average bag", "ours", "splits", "paper"]
-    rows = []
-    for measured in studied:
-        cell, recipe = measured.cell, SOURCES[measured.cell.data].recipe
-        positives = (cell.positive_share or recipe.positive_share) * recipe.average
-        paper = printed(*cell.paper) if cell.paper else "–"
-        row = [DATA[cell.data].title, str(cell.r), cell.method, f"{positives:.1f}", shown(measured)]
-        rows.append([*row, str(len(measured.splits)), paper])
-    return as_table(head, rows)
 
 
 def as_table(head: list[str], rows: list[list[str]]) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bag_generators.base.assets import WORK
 from bag_generators.base.errors import InputError
-from elimipl.benchmark.cells import DATA, SINCE, SPLITS, VIEWS, Cell, study_cells
+from elimipl.benchmark.cells import DATA, SINCE, SPLITS, VIEWS, Cell
 from elimipl.benchmark.records import FILE, Records
 from elimipl.benchmark.report import tables_of_views, write_report
 from elimipl.benchmark.sources import USUAL_FOLDERS, DataFolders, Shelf, available
@@ -32,7 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tables = [id_.removeprefix("table ") for id_ in VIEWS if id_.startswith("table ")]
     parser.add_argument("--table", action="append", choices=tables, default=[], help="a table of the paper")
     parser.add_argument("--figure", action="append", choices=["4"], default=[], help="a figure of the paper")
-    parser.add_argument("--study", action="store_true", help="bags with other shares of positive instances")
     parser.add_argument("--only", nargs="+", metavar="DATA", help=f"leave other data sets out ({', '.join(DATA)})")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"leave other methods out ({', '.join(METHODS)})")
     parser.add_argument("--r", nargs="+", type=int, metavar="N", help="leave other numbers of false positives out")
@@ -92,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 def _wanted(args: argparse.Namespace) -> list[Cell]:
     """The cells asked for, each once; what can't be meant is refused."""
     views = _views(args)
-    if not views and not args.study:
+    if not views:
         raise InputError("Nothing was asked for.", "Give --table 2, 3, 4 or 5, or --figure 4.")
     if not 1 <= args.splits <= SPLITS:
         raise InputError(f"{args.splits} splits can't be run.", f"Ask for 1 to {SPLITS}.")
@@ -105,7 +104,7 @@ def _wanted(args: argparse.Namespace) -> list[Cell]:
             raise InputError(f"There is no folder “{folder}”.", "Check the name.")
     resolve_device(args.device)
     added = [name for name in (*SINCE, *METHODS.added) if name in (args.methods or ())]
-    cells = [cell for view in views for cell in VIEWS[view].cells(added)] + (study_cells() if args.study else [])
+    cells = [cell for view in views for cell in VIEWS[view].cells(added)]
     return [
         cell
         for cell in dict.fromkeys(cells)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from elimipl.benchmark.answers import LOCATED, answers, lead_sentence, measured_on, row_name, row_title
+from elimipl.benchmark.answers import LOCATED, LOCATED_NUMBERS, answers, lead_sentence, measured_on, row_name, row_title
 from elimipl.benchmark.claims import PairedTest, leads
 from elimipl.benchmark.records import Measured, Records, signed
 from elimipl.methods import METHODS
@@ -73,14 +73,7 @@ def show_answers(records: Records) -> None:
 
 
 def _line(row: Measured) -> dict[str, object]:
-    columns = {
-        "AUROC": "attention_auroc",
-        "untrained": "untrained_attention_auroc",
-        "Average precision": "attention_precision",
-        "untrained ": "untrained_attention_precision",
-        "Calibration error": "calibration_error",
-    }
-    numbers = {title: row.average(what) for title, what in columns.items()}
+    numbers = {title: row.average(what) for title, what in LOCATED_NUMBERS.items()}
     return {
         "Data": row_title(row.cell.data, row.cell.r),
         "Method": row.cell.method,
