@@ -12,8 +12,8 @@ METHODS = ("ELIMIPL", "DEMIPL", "PRODEN-Mean", "PL-AGGD-Mean", "LWS-Mean", "RC-M
 ABOUT = (
     "CRC-MIPL rebuilt from the tiles of NCT-CRC-HE-100K (7,000 bags, 7:3 by tile, one split, three simulated "
     "annotators, 2.08 labels a bag; networks train 60 epochs here, 100 or 200 in the tables). To the right the true "
-    "label was taken out of ever more candidate sets, a random one put in its place. Diamonds: where the paper's number "
-    "lies on the curve. Every method and every other factor: benchmarks/results/findings.md."
+    "label was taken out of ever more candidate sets, a random one put in its place. Diamonds: where the paper's "
+    "number lies on the curve. Every method and every other factor: benchmarks/results/findings.md."
 )
 
 
