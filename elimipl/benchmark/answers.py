@@ -83,7 +83,11 @@ def _attention(records: Records) -> str:
         return ""
     several = [row for row in rows if row.having(what) >= FEWEST_SPLITS]
     best = max(several, key=lambda row: row.average(what) or 0, default=ours)
-    others = f", {best.cell.method} {best.average(what):.2f} (the best of {len(several)})" if best is not ours else ""
+    others = (
+        f", {best.cell.method} {best.average(what):.2f} (the best of {len(several)})"
+        if len(several) > 1 and best is not ours
+        else ""
+    )
     return (
         f"Many, not all: on {row_title(LOCATED, 1)}, the AUROC of the attention against the positive instances of a "
         f"bag is {ours.average(what):.2f} for ELIMIPL over {_splits(ours.having(what))}{others}, but "
