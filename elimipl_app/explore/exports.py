@@ -56,7 +56,7 @@ def answer_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
     """What else is possible, how reliable that is, and what speaks against the answer or which checks it passed."""
     answer = analysis.answer_without(view.removed)[1]
     if not answer.declined:
-        return (*texts.certainty(answer), texts.scope_sentence(answer.verdict))
+        return (*texts.certainty(answer, analysis.predictor.card), texts.scope_sentence(answer.verdict))
     words = texts.class_in_words(analysis.labels, analysis.labels.index(answer.label))
     failed = (check.reason for check in answer.checks if not check.passed)
     return (*failed, f"{WITHOUT_CHECKS} {words}, {answer.probability:.0%}.")

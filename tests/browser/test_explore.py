@@ -127,7 +127,7 @@ def test_upload_look_remove_and_no_leak(page: Page, app_address: str, tile: Path
     page.mouse.click(*at(page, 0.4, 0.4))
     expect(page.locator(".st-key-detail").get_by_text(re.compile("^Patch 10[12]$"))).to_be_visible(timeout=60_000)
 
-    choose_tool(page, "Region")
+    choose_tool(page, "Lens")
     page.mouse.move(*at(page, 0.3, 0.3))
     page.mouse.down()
     page.mouse.move(*at(page, 0.5, 0.5), steps=5)
@@ -181,7 +181,7 @@ def test_every_control_of_the_map_and_a_patch_are_reached_by_keyboard(page: Page
     page.goto(app_address + "/?generator=Row")
     chart(page, "overlay")
     settled(page)
-    for group in (".st-key-map-kinds", ".st-key-map-tools", ".st-key-hide", ".st-key-field"):
+    for group in (".st-key-map-kinds", ".st-key-map-tools", ".st-key-hide", ".st-key-scale"):
         stops = page.locator(f"{group} :is(button, input, [role=radio])").evaluate_all(
             "found => found.filter(one => { one.focus(); return one.tabIndex >= 0 && document.activeElement === one })"
             ".length"

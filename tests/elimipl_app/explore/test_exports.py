@@ -136,7 +136,7 @@ def test_an_answer_that_counts_is_said_with_its_set_and_its_reliability():
     assert exports.headline(analysis, ViewState()).endswith(f", {answer.probability:.0%}")
     said = exports.answer_sentences(analysis, ViewState())
     assert "the model's own 90 % set" in said[0].lower()
-    assert answer.reliability in said
+    assert "Of 100 answers this sure 100 were right" in said[1]
     assert painted_png(analysis, ViewState())
 
 
