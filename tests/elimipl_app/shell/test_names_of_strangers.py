@@ -31,7 +31,7 @@ from elimipl_app.explore.report import html_report
 from elimipl_app.shell.markdown import WORD_JOINER, escape, option_text
 from elimipl_app.shell.palette import LIGHT
 from elimipl_app.train.figures import weight_bars
-from scripts.bad_inputs.table import NASTY_NAMES
+from tests.support.bad_inputs import NASTY_NAMES
 
 ROOT = Path(__file__).resolve().parents[3]
 CLASSES = (
