@@ -74,7 +74,7 @@ def map_caption(analysis: Analysis, view: ViewState) -> str:
         title += f" ({texts.map_title(view.kind, analysis.labels.titles[view.class_index])})"
     below = f", what lies below {view.threshold:.0%} of the scale is left clear" if view.threshold else ""
     if view.painted == CONTOURS and view.kind != "vote":
-        title += f", in lines around at most {QUARTER:.0%} of the picture"
+        return f"Map: {title}, in lines around at most {QUARTER:.0%} of the picture{below}."
     return f"Map: {title}, opacity {view.opacity:.0%}{below}."
 
 

@@ -15,7 +15,7 @@ from elimipl_app.explore.answer import choose_candidates, show_answer
 from elimipl_app.explore.exports import geojson, instances_csv, provenance_json
 from elimipl_app.explore.links import follow_link
 from elimipl_app.explore.map_panel import show_map
-from elimipl_app.explore.picture_export import painted_png
+from elimipl_app.explore.picture_export import figure_png, figure_svg
 from elimipl_app.explore.report import html_report
 from elimipl_app.explore.tabs import show_bag_alone, show_below
 from elimipl_app.inputs.gallery import show_waiting
@@ -30,7 +30,8 @@ SLOW_FROM = 500_000
 """Pixels of a picture that takes long enough to be told so."""
 Build: TypeAlias = Callable[[Analysis, ViewState], str | bytes]
 DOWNLOADS: dict[str, tuple[Build, str, str, str, str, str]] = {
-    "png": (painted_png, "PNG", "image", "png", "image/png", texts.ABOUT_PNG),
+    "png": (figure_png, "PNG", "image", "png", "image/png", texts.ABOUT_PNG),
+    "svg": (figure_svg, "SVG", "draw", "svg", "image/svg+xml", texts.ABOUT_SVG),
     "report": (html_report, "Report", "description", "html", "text/html", texts.ABOUT_REPORT),
     "csv": (instances_csv, "CSV", "table", "csv", "text/csv", "One row per instance: place, scores, features."),
     "json": (provenance_json, "JSON", "data_object", "json", "application/json", texts.ABOUT_JSON),

@@ -112,6 +112,7 @@ REGION_HINT = (
     "Draw a box in the picture, or a free shape (lasso button): its own answer is said here, from the cells that were "
     "read already. Click on it, and it can be dragged."
 )
+NO_DETAIL = "Flat or out of focus: nothing can be said of the tissue."
 EMPTY_LENS = "No patch lies in the lens for the most part: draw a larger one."
 
 
@@ -127,7 +128,8 @@ CHECK_TITLES = {
     "acceptance": "chance of being right",
 }
 
-ABOUT_PNG = "The picture with the map as it is set here, in original pixels."
+ABOUT_PNG = "The figure: map as it is set here, original, bars, scale bar, legend and caption."
+ABOUT_SVG = "The same figure with letters and bars that stay sharp at any size."
 ABOUT_REPORT = "A page to print: picture, map, bars, instances, provenance."
 ABOUT_JSON = "The result with everything needed to get it again."
 ABOUT_GEOJSON = "The instances as polygons; drag the file onto the picture in QuPath."
