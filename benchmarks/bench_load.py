@@ -26,8 +26,8 @@ import psutil
 from bag_generators import GENERATORS
 from bag_generators.tissue import phantom
 from benchmarks.measuring import write
-from scripts.running_app import running_app
-from scripts.simulated_visitor import Visitor
+from tests.support.running_app import running_app
+from tests.support.simulated_visitor import Visitor
 
 VISITORS, ROUNDS = (1, 8, 32), 4
 THINKING = (2.0, 8.0)  # seconds between two actions, evenly spread

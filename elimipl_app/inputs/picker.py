@@ -10,7 +10,7 @@ from elimipl.methods import METHODS, network_methods
 from elimipl_app.shell import choices, texts
 
 DEFAULT_GENERATOR = "sbn"
-_ABLATED = ("MA", "MA+SP", "MA+IN", "CE-SP-IN", "CE", "DAM-CLI", "ELIMIPL-unscaled")
+_ABLATED = ("MA", "MA+SP", "MA+IN", "CE-SP-IN", "CE", "DAM-CLI", "ELIMIPL-unscaled", "ELIMIPL-kept")
 FIRST_SPACES = ("colon", "tissue7")
 """Label spaces that are chosen at first, the first one that is there."""
 
