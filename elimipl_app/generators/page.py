@@ -151,7 +151,7 @@ def show_maps(image: TissueImage, bags: Mapping[str, Described], generator: str,
                 scores = described.scores(unit)
                 mark = ":material/visibility: " if name == generator else ""
                 n, d = described.bag.features.shape
-                st.markdown(f"{mark}**{GENERATORS[name].title}** · {n} × {d} numbers")
+                st.markdown(f"{mark}**{GENERATORS[name].title}** · {n} × {d}")
                 charts.show(
                     attention_map(
                         image, described.bag, scores, end, at[name], palette, UNIT_AXIS[unit], described.is_even
