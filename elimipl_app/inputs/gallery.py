@@ -11,9 +11,9 @@ import streamlit as st
 
 from bag_generators import InputError, TissueImage
 from bag_generators.tissue.samples import Sample
-from bag_generators.uploads import read_upload
 from elimipl_app.charts.tissue import display_copy
 from elimipl_app.server.log import timed
+from elimipl_app.server.pixels import read_upload
 from elimipl_app.shell import address
 from elimipl_app.shell.page import show_error
 
