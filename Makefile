@@ -32,7 +32,7 @@ app: $(PINNED)
 # Browser tests need a Chromium. Without one the other tests still run, and the summary says what did not;
 # with CI=true its absence fails the tests.
 test: $(INSTALLED) lint
-	-$(PY) scripts/chromium.py
+	-$(PY) -m tests.support.chromium
 	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 lint: $(INSTALLED)

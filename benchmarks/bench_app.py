@@ -24,8 +24,8 @@ from playwright.sync_api import Browser, Page
 
 from bag_generators.tissue import phantom
 from benchmarks.measuring import write
-from scripts.chromium import open_browser
-from scripts.running_app import running_app
+from tests.support.chromium import open_browser
+from tests.support.running_app import running_app
 
 BARE_PAGE = """
 import plotly.graph_objects as go

@@ -44,8 +44,8 @@ from elimipl.candidates.labels import TISSUE7
 from elimipl.classroom.pictures import drawn
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.database import VARIABLE
-from scripts.running_app import ROOT, running_app
-from scripts.simulated_visitor import Visitor
+from tests.support.running_app import ROOT, running_app
+from tests.support.simulated_visitor import Visitor
 
 VISITORS, ROUNDS = (1, 8, 32, 64), 4
 THINKING = (2.0, 8.0)  # seconds between two actions, evenly spread

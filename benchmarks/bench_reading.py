@@ -14,8 +14,8 @@ from bag_generators import InputError, TissueImage, load
 from bag_generators.base.formats import MOST_PICTURE_SECONDS
 from bag_generators.uploads import read_upload
 from benchmarks.measuring import seconds_of, write
-from scripts.bad_inputs.encodings import encoded, tissue
-from scripts.bad_inputs.table import INPUTS
+from tests.support.bad_files import encoded, tissue
+from tests.support.bad_inputs import INPUTS
 
 RUNS = {"tile of 224 px, PNG": 100, "tile of 224 px, JPEG": 100, "40 megapixels, JPEG": 5}
 MOST_EXTRA_MS = 30

@@ -16,8 +16,8 @@ from playwright.sync_api import Page
 
 from bag_generators.slide.demo import write_demo_slide
 from benchmarks.measuring import write
-from scripts.chromium import open_browser
-from scripts.running_app import running_app
+from tests.support.chromium import open_browser
+from tests.support.running_app import running_app
 
 SLOW = 300_000  # ms
 STEPS = 24  # turns of the wheel from the whole slide to its own pixels

@@ -28,7 +28,7 @@ from elimipl.answers.predictor import Predictor
 from elimipl.cards.files import card_paths
 from elimipl.slides import map_slide
 from elimipl.slides.exports import write_map
-from scripts.phantom_slide import CELL
+from tests.support.phantom_slide import CELL
 
 
 def bags_alone(generator: str, params: dict[str, Any], tiles: int) -> tuple[float, float]:
@@ -72,7 +72,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "slide.tif"
         # Elsewhere: what drawing leaves behind in a process is no memory of the map.
-        drawing = [sys.executable, "-m", "scripts.phantom_slide", str(path)]
+        drawing = [sys.executable, "-m", "tests.support.phantom_slide", str(path)]
         subprocess.run([*drawing, f"--columns={args.columns}", f"--rows={args.rows}"], cwd=ROOT, check=True)
         before = encoder_speed(predictor, args.workers, args.encoder_tiles)
         with peak_memory(os.getpid()) as memory:

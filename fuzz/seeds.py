@@ -25,7 +25,7 @@ from elimipl.cards.finish import finish
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
 from elimipl.training.loop import fit
-from scripts.bad_inputs.encodings import DISPLAY_P3, PROPHOTO, encoded, tiff, with_chunk
+from tests.support.bad_files import DISPLAY_P3, PROPHOTO, encoded, tiff, with_chunk
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
 FOLDER = Path(_PLACE.name)

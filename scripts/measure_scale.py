@@ -6,11 +6,10 @@ ebhi6 and LC25000 nobody knows the scale: only the spread of the estimates is to
 `--fit` computes the constants of `bag_generators.tissue.nuclei` from the other tiles of tissue7/train and kather8.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from tqdm import tqdm
 
 from bag_generators import TissueImage
 from bag_generators.scale import decide_scale
-from bag_generators.tissue.nuclei import Nuclei, estimate_scale, measure_nuclei
+from bag_generators.tissue.nuclei import estimate_scale, measure_nuclei
 from scripts.colon.sources import DATA, Picture, pictures
 
 KNOWN = {"tissue7": 0.5, "kather8": 0.495}
@@ -31,39 +30,42 @@ COVERED = 0.9
 SEED = 0
 
 
-def resized(picture: Picture, rng: np.random.Generator) -> tuple[np.ndarray, float]:
-    """A picture shrunk or enlarged, and its true scale."""
-    whole = picture.pixels()
-    side = whole.shape[0]
-    size = round(side * math.exp(rng.uniform(*np.log(FACTORS))))
-    way = cv2.INTER_AREA if size < side else cv2.INTER_CUBIC
-    return cv2.resize(whole, (size, size), interpolation=way), KNOWN[picture.source] * side / size
-
-
 def chosen(source: str, data: Path, tuning: bool) -> list[Picture]:
     """Pictures with tissue, for tuning or held back from it."""
     shown = [one for one in pictures(source, data) if one.label not in WITHOUT_TISSUE]
     return [one for one in shown if (not one.held_back and "nct100k" not in one.path.parts) == tuning]
 
 
+def resized(source: str, data: Path, tuning: bool, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, float]]:
+    """Pictures shrunk or enlarged, each with its true scale; those of tissue7 for tuning three times."""
+    cases = chosen(source, data, tuning)
+    rng.random(len(cases))  # as when constants and published numbers were computed
+    for picture in tqdm([one for one in cases for _ in range(3 if tuning and source == "tissue7" else 1)], source):
+        whole = picture.pixels()
+        side = whole.shape[0]
+        size = round(side * math.exp(rng.uniform(*np.log(FACTORS))))
+        way = cv2.INTER_AREA if size < side else cv2.INTER_CUBIC
+        yield cv2.resize(whole, (size, size), interpolation=way), KNOWN[source] * side / size
+
+
 def fit(data: Path) -> dict[str, Any]:
     """The constants: the centre by least squares, weighted so that both sources count alike; then the width."""
     rng = np.random.default_rng(SEED)
-    seen: list[tuple[Nuclei, float, str]] = []
-    for source in KNOWN:
-        repeats = 3 if source == "tissue7" else 1
-        cases = chosen(source, data, True)
-        rng.random(len(cases))  # as when the constants were computed
-        for picture in tqdm([one for one in cases for _ in range(repeats)], source):
-            pixels, truth = resized(picture, rng)
-            if (nuclei := measure_nuclei(pixels)) is not None:
-                seen.append((nuclei, math.log(truth), source))
+    seen = [
+        (nuclei, math.log(truth), source)
+        for source in KNOWN
+        for pixels, truth in resized(source, data, True, rng)
+        if (nuclei := measure_nuclei(pixels)) is not None
+    ]
     sources = np.array([source for _, _, source in seen])
     weight = np.array([1 / (sources == source).sum() for source in sources])
     wanted = np.array([truth + nuclei.log_size for nuclei, truth, _ in seen])
     signs = np.array([nuclei.signs for nuclei, _, _ in seen])
-    centre = robust_fit(signs, wanted, weight)
-    error = np.abs(wanted - signs @ centre)
+    counts = weight
+    for _ in range(20):  # a picture counts less the further off it is: debris and mucus have no nuclei to go by
+        centre = weighted_fit(signs, wanted, counts)
+        error = np.abs(wanted - signs @ centre)
+        counts = weight / (1 + np.square(error / 0.2))
     width = weighted_fit(signs, np.log(error + 0.03), weight)
     ratio = error / np.exp(signs @ width)
     order = np.argsort(ratio)
@@ -79,25 +81,10 @@ def weighted_fit(signs: np.ndarray, wanted: np.ndarray, weight: np.ndarray) -> n
     return np.asarray(np.linalg.solve(sides.T @ signs + ridge, sides.T @ wanted))
 
 
-def robust_fit(signs: np.ndarray, wanted: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The same, each picture counting less the further off it is: debris and mucus have no nuclei to go by."""
-    counts = weight
-    for _ in range(20):
-        found = weighted_fit(signs, wanted, counts)
-        counts = weight / (1 + np.square((wanted - signs @ found) / 0.2))
-    return found
-
-
 def errors(source: str, data: Path) -> dict[str, Any]:
     """Of pictures of known scale, each shrunk or enlarged."""
-    rng = np.random.default_rng(SEED)
-    found = []
-    cases = chosen(source, data, False)
-    rng.random(len(cases))  # as when the published numbers were measured
-    for picture in tqdm(cases, source):
-        pixels, truth = resized(picture, rng)
-        if (estimate := estimate_scale(pixels)) is not None:
-            found.append([truth, *estimate[:3]])
+    cases = list(resized(source, data, False, np.random.default_rng(SEED)))
+    found = [[true, *estimate[:3]] for pixels, true in cases if (estimate := estimate_scale(pixels)) is not None]
     truth, centre, low, high = np.array(found).T
     ratio = np.abs(np.log(centre / truth))
     return {
@@ -110,21 +97,16 @@ def errors(source: str, data: Path) -> dict[str, Any]:
     }
 
 
-def spread(files: list[np.ndarray], name: str) -> dict[str, Any]:
+def spread(files: list[np.ndarray]) -> dict[str, Any]:
     """Of pictures as they are: quantiles of the estimates, and what is decided."""
-    estimates, origins, doubted = [], [], 0
-    for pixels in tqdm(files, name):
-        decision = decide_scale(TissueImage.from_array(pixels))
-        origins.append(decision.origin)
-        doubted += decision.doubted
-        if decision.estimate is not None:
-            estimates.append(decision.estimate.microns_per_pixel)
+    decisions = [decide_scale(TissueImage.from_array(pixels)) for pixels in tqdm(files)]
+    estimates = [one.estimate.microns_per_pixel for one in decisions if one.estimate is not None]
     return {
         "n": len(files),
         "estimated": len(estimates),
         "quantiles_10_50_90": [round(float(one), 3) for one in np.quantile(estimates, [0.1, 0.5, 0.9])],
-        "read_at_the_estimate": origins.count("estimated"),
-        "doubted": doubted,
+        "read_at_the_estimate": sum(one.origin == "estimated" for one in decisions),
+        "doubted": sum(one.doubted for one in decisions),
     }
 
 
@@ -147,8 +129,8 @@ def main() -> None:
     told = {
         "errors": {source: errors(source, args.data) for source in KNOWN},
         "spread": {
-            **{source: spread(some(source, args.data), source) for source in (*KNOWN, "lesion5", "ebhi6")},
-            "lc25000": spread([np.asarray(cv2.imread(str(one))[..., ::-1]) for one in lc25000], "lc25000"),
+            **{source: spread(some(source, args.data)) for source in (*KNOWN, "lesion5", "ebhi6")},
+            "lc25000": spread([np.asarray(cv2.imread(str(one))[..., ::-1]) for one in lc25000]),
         },
     }
     print(json.dumps(told, indent=2))

@@ -14,6 +14,7 @@ fold and one or two sources), all by scripts/adapt_encoder.py; assets/encoder ho
 
 import argparse
 import json
+from collections import defaultdict
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -48,50 +49,45 @@ from scripts.colon.learn import (
     spread_out,
     teaching,
 )
-from scripts.colon.left_out import Study
+from scripts.colon.left_out import Study, chances
 from scripts.colon.readings import Reader, Readings, read
 from scripts.colon.recipes import CLASSICAL, METHODS, recipe
 from scripts.colon.sources import DATA, taught
 
 QUALITIES = 60
 SCHEME = "the label of each source as a candidate set of the colon's classes, with the doubt of pathologists on top"
-MAPS = ("attention", "vote", "contribution", "attention of the answer")
-"""What `elimipl.answers.explain.first_map` can show."""
 
 
 def train(study: Study, out: Path) -> None:
     """One model: calibrate, fit the rule, learn from everything, measure."""
-    task, data = study.task, study.data
+    task, data, whole = study.task, study.data, study.recipe.whole
     folds = study.own_folds()
     outputs = held_out([said for said, _ in folds.values()], "left-out folds of the train parts")
 
-    reader, whole = study.reader(), study.recipe.whole
-    known = teaching(reader, task, task.sources, data, whole.per_class, study.recipe.copies)
+    reader = study.reader()
+    known = teaching(reader, task, task.sources, data, study.recipe, whole.per_class)
     fitted, bags = learned(reader, known, whole, task, study.recipe.config(study.method))
     neighbours = known_bags(fitted, known, task)
-    asked = {source: task.shown(left_out(reader, source, data, None)) for source in task.sources}
-    said = {source: ask(fitted, readings, task) for source, readings in asked.items()}
+    said = {s: ask(fitted, task.shown(left_out(reader, s, data, None)), task) for s in task.sources}
+    named = ", ".join(task.sources)
+    reported = held_out(list(said.values()), f"held-back pictures of {named}")
     accuracy = Accuracy(
         float(np.mean([one.right.mean() for one in said.values()])),
         sum(len(one.cells) for one in said.values()),
-        f"held-back pictures of {', '.join(task.sources)}, mean of the sources; right = in the set that the source's "
-        "label means",
+        f"{reported.called}, mean of the sources; right = in the set that the source's label means",
     )
-    reported = held_out(list(said.values()), f"held-back pictures of {', '.join(task.sources)}")
     finished = finish(
         fitted,
         bags,
         Candidates("own"),
         created_by="scripts/train_models.py",
         measured=measure_model(outputs, accuracy, reported, shared_threshold=True),
-        name=", ".join(task.sources),
+        name=named,
         known=neighbours,
-        acceptance=study.rule({source: rows for source, (_, rows) in folds.items()}, len(neighbours.meant)),
+        acceptance=study.rule({name: rows for name, (_, rows) in folds.items()}, len(neighbours.meant)),
     )
-    shown = [
-        p for s in task.sources for p in spread_out(taught(s, data), QUALITIES) if p.label not in ("BACK", "EMPTY")
-    ]
-    originals = task.shown(read(reader, shown))
+    shown = [p for s in task.sources for p in spread_out(taught(s, data), QUALITIES)]
+    originals = task.shown(read(reader, [p for p in shown if p.label not in ("BACK", "EMPTY")]))
     limits = derive_limits(
         [measure_for(study.generator, load(p.path)).numbers() for p in originals.pictures],
         [features.astype(np.float32) for features in originals.features],
@@ -128,16 +124,16 @@ def first_map(fitted: Fitted, reader: Reader, data: Path, per_class: int) -> Fir
     """The map that finds glands best on ebhi6/train, and how well it does on ebhi6/val."""
     choosing = read(reader, spread_out(taught("ebhi6", data), per_class))
     cells = left_out(reader, "ebhi6", data, None)
-    on_train = {name: gland_auroc(choosing, maps_of(fitted, choosing, name)) for name in MAPS}
-    best = max(on_train, key=lambda name: on_train[name])
+    on_train = {name: gland_auroc(choosing, found) for name, found in maps_of(fitted, choosing).items()}
+    best = max(on_train, key=on_train.__getitem__)
     network = build_network(fitted.config, fitted.network.dim, fitted.network.n_classes, None)
     untrained = replace(fitted, network=network)
     dark = [darkness(p, grid) for p, grid in zip(cells.pictures, cells.grids, strict=True)]
     return FirstMap(
         name=best,
-        auroc=round(gland_auroc(cells, maps_of(fitted, cells, best)), 4),
+        auroc=round(gland_auroc(cells, maps_of(fitted, cells)[best]), 4),
         darkness=round(gland_auroc(cells, dark), 4),
-        untrained=round(gland_auroc(cells, maps_of(untrained, cells, best)), 4),
+        untrained=round(gland_auroc(cells, maps_of(untrained, cells)[best]), 4),
         n=len(cells),
         on="gland masks of ebhi6/val, pixel AUROC, mean over pictures",
         chosen_on="gland masks of ebhi6/train",
@@ -145,9 +141,9 @@ def first_map(fitted: Fitted, reader: Reader, data: Path, per_class: int) -> Fir
     )
 
 
-def maps_of(fitted: Fitted, cells: Readings, name: str) -> list[np.ndarray]:
-    """One score for each cell of every picture."""
-    network, maps = fitted.network, []
+def maps_of(fitted: Fitted, cells: Readings) -> dict[str, list[np.ndarray]]:
+    """What `elimipl.answers.explain.first_map` can show: one score for each cell of every picture."""
+    network, maps = fitted.network, defaultdict(list)
     for features in cells.features:
         scaled = fitted.scaler.transform(features.astype(np.float32))
         x = torch.from_numpy(scaled).to(network.embed.weight.dtype)
@@ -160,9 +156,10 @@ def maps_of(fitted: Fitted, cells: Readings, name: str) -> list[np.ndarray]:
                 "vote": votes.softmax(1)[:, answer],
                 "contribution": attention * votes[:, answer],
                 "attention of the answer": attention * votes.softmax(1)[:, answer],
-            }[name]
-        maps.append(np.asarray(found.numpy(), np.float64))
-    return maps
+            }
+        for name, scores in found.items():
+            maps[name].append(np.asarray(scores.numpy(), np.float64))
+    return dict(maps)
 
 
 def on_source(predictor: Predictor, task: Task, fitted: Fitted, known: KnownBags, said: Said) -> dict[str, object]:
@@ -170,9 +167,7 @@ def on_source(predictor: Predictor, task: Task, fitted: Fitted, known: KnownBags
     card = predictor.card
     assert card.acceptance is not None
     assert card.conformal is not None
-    signs = signs_of(fitted, known, said.cells)
-    chances = np.array([card.acceptance.chance(tuple(row)) for row in signs])
-    trusted = chances >= card.acceptance.limit
+    trusted = chances(card.acceptance, signs_of(fitted, known, said.cells)) >= card.acceptance.limit
     probabilities = temper(said.probabilities, card.temperature)
     meant, top = said.cells.meant[:, task.columns], probabilities.argmax(1)
     members = card.conformal.members(probabilities)

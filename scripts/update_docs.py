@@ -1,20 +1,10 @@
-"""Write the tables of README.md and docs/ from model cards and measurements, so that they stay true.
+"""Write the tables of README.md and docs/ from model cards and benchmarks/results/, so that they stay true."""
 
-python scripts/update_docs.py          # fill the tables from the cards and benchmarks/results/
-python scripts/update_docs.py --test   # run the tests that docs/security.md counts first (some minutes)
-python scripts/update_docs.py --test "what one visit may keep or use"   # or some groups of them only
-"""
-
-import argparse
 import json
-import subprocess
-import sys
-import tempfile
 from collections import Counter
-from datetime import date
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from bag_generators import GENERATORS
 from elimipl.benchmark.crowd import SETS, SHARES, crowd_curves
@@ -22,35 +12,12 @@ from elimipl.cards.card import Card
 from elimipl.cards.files import list_models
 from elimipl.cards.wording import by_source
 from elimipl.datasets.colon import CREDITS
-from scripts.bad_inputs.table import INPUTS, Outcome
+from tests.support.bad_inputs import INPUTS
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 _SPACES = ("colon", "tissue7", "drawn7")
 """What the ids of models begin with, in the order of the tables."""
-GROUPS = {
-    "bad pictures through the loader": ["tests/bag_generators/reading/test_bad_inputs.py"],
-    "bad pictures through the pages": ["tests/pages/test_bad_inputs.py"],
-    "bad pictures in a real browser": ["tests/browser/test_bad_inputs.py"],
-    "harmful model cards, weights, bag files and zips": ["tests/elimipl/test_hostile_files.py"],
-    "names, labels and texts of strangers": ["tests/elimipl_app/shell/test_names_of_strangers.py"],
-    "what one visit may keep or use": ["tests/elimipl_app/shell/test_memory_of_a_visit.py"],
-    "hostile requests to a running server": [
-        "tests/server/test_security.py",
-        "tests/server/test_connections.py",
-        "tests/server/test_nginx.py",
-    ],
-    "visitors side by side at a running server": ["tests/server/test_visitors.py", "tests/server/test_ended_visits.py"],
-    "faults: disk, model files, surroundings, kill -9": ["tests/faults", "tests/elimipl/training/test_checkpoint.py"],
-    "faults: server killed with a page open": ["tests/browser/test_restart.py"],
-    "class sessions: roles, guesses, floods, disks, kill -9": [
-        "tests/elimipl/classroom/test_store.py",
-        "tests/faults/test_class_sessions.py",
-        "tests/server/test_class.py",
-        "tests/browser/test_class.py",
-    ],
-}
-
 WAY = (
     ("elimipl_app/explore/page.py", "show_page", "the page from top to bottom; app.py calls it"),
     ("elimipl_app/inputs/picture.py", "choose_picture", "a sample, an upload or a picture of this visit"),
@@ -72,97 +39,84 @@ WAY = (
 )
 """The way of one upload through the house: file, function, what happens there."""
 
-IN_WORDS = {
-    Outcome.REFUSED: "refused by the loader:",
-    Outcome.UNFIT: "refused by the generators:",
-    Outcome.NOTED: "opened with a note:",
-    Outcome.DOUBTED: "opened and marked unreliable:",
-    Outcome.TAKEN: "sound after all:",
-}
+
+def table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    """A table in Markdown."""
+    lines = [list(map(str, row)) for row in (head, *rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines).replace(" --- ", "---")
 
 
-def models_table() -> str:
-    """What was measured of every shipped model, a table per label space, each with what it was measured on."""
-    spaces: dict[str, list[Card]] = {}
-    for card in list_models():
-        spaces.setdefault(card.id.partition("-")[0], []).append(card)
-    return "\n\n".join(_of_space(space, spaces[space]) for space in _SPACES)
+def measured(name: str) -> dict[str, Any]:
+    """A file of results."""
+    return dict(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
 
 
 def way_table() -> str:
     """Every function of note on the way of one upload, with its file and line."""
-    lines = ["| where | what | |", "|---|---|---|"]
+    rows = []
     for path, name, what in WAY:
         text = (ROOT / path).read_text(encoding="utf-8")
         line = text[: text.index(f"def {name}(")].count("\n") + 1
-        lines.append(f"| `{path}:{line}` | `{name}` | {what} |")
-    return "\n".join(lines)
+        rows.append((f"`{path}:{line}`", f"`{name}`", what))
+    return table(("where", "what", ""), rows)
 
 
 def crowd_table() -> str:
     """CRC-MIPL rebuilt: accuracy by the share of training bags whose candidates miss the truth, beside the paper's."""
-    head = ["", "method", "paper", *(f"{share:.1f}" for share in SHARES), "meets the paper at", "CRC-VAL at 0", "at .4"]
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    rows = []
     for curve in crowd_curves():
-        paper = "–" if curve.paper is None else f"{curve.paper:.3f}"
         meets = "–" if curve.paper is None else "nowhere up to .5" if curve.meets is None else f"{curve.meets:.2f}"
-        right = [f"{one:.3f}" for one in curve.accuracy]
-        cells = [
-            curve.data,
-            curve.method,
-            paper,
-            *right,
-            meets,
-            f"{curve.elsewhere[0]:.3f}",
-            f"{curve.elsewhere[4]:.3f}",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        elsewhere = map(_number, (curve.elsewhere[0], curve.elsewhere[4]))
+        rows.append((curve.data, curve.method, *map(_number, (curve.paper, *curve.accuracy)), meets, *elsewhere))
+    return table(("", "method", "paper", *SHARES, "meets the paper at", "CRC-VAL at 0", "at .4"), rows)
 
 
 def factors_table() -> str:
     """CRC-MIPL rebuilt, every truth among the candidates: one other thing changed at a time."""
-    changes = {"missed": "as simulated", "crowd": "doubt by appearance", "scaling": "not standardised"}
-    lines = [f"| | method | paper | {' | '.join(changes.values())} |", "|---" * 6 + "|"]
-    runs = measured("crowd")
+    runs, short = measured("crowd"), {data: name for name, data in SETS.items()}
+    changes = ({"missed": 0.0}, {"crowd": "appearance"}, {"scaling": "none"})
+    rows = []
     for curve in crowd_curves():
-        start = f"{next(short for short, data in SETS.items() if data == curve.data)} 0 {curve.method} "
-        keys = [
-            start + json.dumps(changed) for changed in ({"missed": 0.0}, {"crowd": "appearance"}, {"scaling": "none"})
-        ]
-        found = [f"{runs[key]['accuracy']:.3f}" if key in runs else "–" for key in keys]
-        paper = "–" if curve.paper is None else f"{curve.paper:.3f}"
-        lines.append(f"| {curve.data} | {curve.method} | {paper} | {' | '.join(found)} |")
-    return "\n".join(lines)
+        keys = (f"{short[curve.data]} 0 {curve.method} {json.dumps(changed)}" for changed in changes)
+        found = (runs.get(key, {}).get("accuracy") for key in keys)
+        rows.append((curve.data, curve.method, *map(_number, (curve.paper, *found))))
+    return table(("", "method", "paper", "as simulated", "doubt by appearance", "not standardised"), rows)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def best_table() -> str:
     """The most accurate model of ELIMIPL of each label space, with what it was measured on."""
-    lines = ["| model | right | measured on | map AUROC |", "|---|---|---|---|"]
+    measured_cards = [card for card in list_models() if card.method == "elimipl" and card.accuracy]
+    rows = []
     for space in _SPACES:
-        cards = [card for card in list_models() if card.id.startswith(f"{space}-") and card.method == "elimipl"]
-        best = max(cards, key=lambda card: card.accuracy.value if card.accuracy else 0.0)
-        if best.accuracy is not None:
-            on = f"{best.accuracy.split} (n = {best.accuracy.n:,})"
-            lines.append(f"| `{best.id}` | {best.accuracy.value:.3f} | {on} | {_map(best)} |")
-    return "\n".join(lines)
+        cards = (card for card in measured_cards if card.id.startswith(f"{space}-"))
+        best = max(cards, key=lambda card: card.accuracy.value)
+        on = f"{best.accuracy.split} (n = {best.accuracy.n:,})"
+        rows.append((f"`{best.id}`", _number(best.accuracy.value), on, _map(best)))
+    return table(("model", "right", "measured on", "map AUROC"), rows)
+
+
+def models_table() -> str:
+    """What was measured of every shipped model, a table per label space, each with what it was measured on."""
+    return "\n\n".join(
+        _of_space(space, [card for card in list_models() if card.id.startswith(f"{space}-")]) for space in _SPACES
+    )
 
 
 def _of_space(space: str, cards: list[Card]) -> str:
     by_method = {(card.generator, card.method): card for card in cards}
-    generators = [name for name in reversed(list(GENERATORS)) if (name, "elimipl") in by_method]
-    lines = [
-        f"**{space}**, {len(cards[0].label_space)} classes. {_measured_on(cards)}",
-        "",
-        "| generator | ELIMIPL | DEMIPL | calibration error | sets: coverage, size | trusted · and wrong | map AUROC |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name in generators:
-        card = by_method[name, "elimipl"]
-        pair = [_share(by_method.get((name, method))) for method in ("elimipl", "demipl")]
-        cells = [GENERATORS[name].title, *pair, _calibration(card), _sets(card), _trusted(card), _map(card)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    rows = []
+    for name in reversed(list(GENERATORS)):
+        card, other = by_method[name, "elimipl"], by_method[name, "demipl"]
+        right = (_number(one.accuracy and one.accuracy.value) for one in (card, other))
+        rows.append((GENERATORS[name].title, *right, _calibration(card), _sets(card), _trusted(card), _map(card)))
+    about = f"**{space}**, {len(cards[0].label_space)} classes. {_measured_on(cards)}\n\n"
+    columns = "ELIMIPL", "DEMIPL", "calibration error", "sets: coverage, size", "trusted · and wrong", "map AUROC"
+    return about + table(("generator", *columns), rows)
 
 
 def _measured_on(cards: list[Card]) -> str:
@@ -170,15 +124,7 @@ def _measured_on(cards: list[Card]) -> str:
     on = dict.fromkeys(f"{card.accuracy.split} (n = {card.accuracy.n:,})" for card in cards if card.accuracy)
     maps = dict.fromkeys(f"{card.first_map.on} (n = {card.first_map.n:,})" for card in cards if card.first_map)
     maps |= dict.fromkeys(f"{card.trust.on} (n = {card.trust.located:,})" for card in cards if card.trust)
-    said = f"Accuracy: {'; '.join(on)}." if on else ""
-    return f"{said} Maps: {'; '.join(maps)}." if maps else said
-
-
-def _share(card: Card | None) -> str:
-    if card is None or card.accuracy is None:
-        return "–"
-    spread = f" ± {card.accuracy.std:.3f}" if card.accuracy.std is not None else ""
-    return f"{card.accuracy.value:.3f}{spread}"
+    return f"Accuracy: {'; '.join(on)}. Maps: {'; '.join(maps)}."
 
 
 def _calibration(card: Card) -> str:
@@ -195,145 +141,94 @@ def _trusted(card: Card) -> str:
     found = by_source(card).values()
     if not found:
         return "–"
-    return " · ".join(
-        f"{min(values):.2f}–{max(values):.2f}"
-        for values in ([one[name] for one in found] for name in ("trusted", "trusted_and_wrong"))
-    )
+    shares = ([one[name] for one in found] for name in ("trusted", "trusted_and_wrong"))
+    return " · ".join(f"{min(values):.2f}–{max(values):.2f}" for values in shares)
 
 
 def _map(card: Card) -> str:
     if card.first_map is not None:
         return f"{card.first_map.auroc:.3f} (darkness {card.first_map.darkness:.3f})"
-    found = None if card.trust is None else card.trust.methods["attention"].auroc
-    return "–" if found is None else f"{found:.3f}"
+    return _number(None if card.trust is None else card.trust.methods["attention"].auroc)
 
 
 def sources_table() -> str:
     """The sources that models and encoder learned from, with licence and credit."""
-    lines = ["| source | what | credit | licence |", "|---|---|---|---|"]
-    lines += [
-        f"| {name} | [{one.title}]({one.where}) | {one.authors} | {one.licence} |" for name, one in CREDITS.items()
-    ]
-    return "\n".join(lines)
+    rows = ((name, f"[{one.title}]({one.where})", one.authors, one.licence) for name, one in CREDITS.items())
+    return table(("source", "what", "credit", "licence"), rows)
+
+
+_SPEED = ("", "reference in the same run", "times as fast")
 
 
 def same_work_table() -> str:
     """How many times as fast as its reference each thing is that was measured against the same work."""
     rows = [
-        f"| {row['name']} | {row['reference']} | {row['times_as_fast']:.2f} |"
-        for row in measured("generators")["comparisons"]
+        (row["name"], row["reference"], f"{row['times_as_fast']:.2f}") for row in measured("generators")["comparisons"]
     ]
     rows += [
-        f"| one step of training, {size['bags']} | the same step by autograd | {size['times_as_fast']:.2f} |"
+        (f"one step of training, {size['bags']}", "the same step by autograd", f"{size['times_as_fast']:.2f}")
         for size in measured("training")["fast_against_plain"]["sizes"].values()
     ]
-    return "\n".join(["| | reference in the same run | times as fast |", "|---|---|---|", *rows])
+    return table(_SPEED, rows)
 
 
 def other_batch_table() -> str:
     """The ten-split protocol in batches against the authors' one bag per step: less work, not only faster work."""
     training = measured("training")
-    return "\n".join(
-        [
-            "| | reference in the same run | times as fast |",
-            "|---|---|---|",
-            f"| ten-split protocol, 7,000 bags, l = 512, T = 100, batch 64 ({training['protocol']['seconds']:.0f} s) | "
-            f"one bag per step, extrapolated from {training['one_bag_loop']['steps_timed']:,} steps | "
-            f"{training['times_as_fast']:.0f} ({training['times_as_fast_by_processor_time']:.0f} by processor time) |",
-        ]
+    seconds, steps = training["protocol"]["seconds"], training["one_bag_loop"]["steps_timed"]
+    row = (
+        f"ten-split protocol, 7,000 bags, l = 512, T = 100, batch 64 ({seconds:.0f} s)",
+        f"one bag per step, extrapolated from {steps:,} steps",
+        f"{training['times_as_fast']:.0f} ({training['times_as_fast_by_processor_time']:.0f} by processor time)",
     )
-
-
-def filled(text: str, mark: str, table: str) -> str:
-    """The text with what stands between the marks replaced."""
-    start, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
-    before, _, rest = text.partition(start)
-    return f"{before}{start}\n{table}\n{end}{rest.partition(end)[2]}"
-
-
-def counted(paths: list[str]) -> dict[str, Any]:
-    """Run some tests; how many behaviours they try, how many held, and when."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "--junitxml", str(report), *paths]
-        subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.DEVNULL)
-        held = behaviours(report)
-    return {"tried": len(held), "held": sum(held.values()), "date": date.today().isoformat()}
-
-
-def behaviours(report: Path) -> dict[str, bool]:
-    """Whether each behaviour held, from a report of tests: a test with all its cases is one, whatever their number.
-
-    A case that was skipped tried nothing; a behaviour held when none of its cases failed.
-    """
-    held: dict[str, bool] = {}
-    for case in ElementTree.parse(report).getroot().iter("testcase"):
-        if case.find("skipped") is None:
-            test = f"{case.get('classname')}.{case.get('name', '').partition('[')[0]}"
-            held[test] = held.get(test, True) and case.find("failure") is None and case.find("error") is None
-    return held
-
-
-def measured(name: str) -> dict[str, Any]:
-    """A file of results."""
-    return dict(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
+    return table(_SPEED, [row])
 
 
 def results_table() -> str:
-    """What was tried and what held: tests, reading, load."""
-    lines = ["| what was tried | how much | result |", "|---|---|---|"]
-    for group, count in measured("hardening").items():
-        tried = f"{count['tried']} behaviour{'s' if count['tried'] > 1 else ''}"
-        lines.append(f"| {group} | {tried} | {count['held']} held ({count['date']}) |")
-    outcomes = Counter(row.outcome for row in INPUTS)
-    counts = "; ".join(f"{IN_WORDS[outcome]} {count}" for outcome, count in outcomes.most_common())
-    lines.insert(2, f"| bad pictures in all | {len(INPUTS)} files | {counts} |")
-    reading = measured("reading")
+    """What was tried and what came of it: bad pictures, fuzzing, noise, load."""
+    outcomes = Counter(row.outcome.value for row in INPUTS).most_common()
+    reading, load, readers = measured("reading"), measured("load"), measured("fuzz").values()
     every, tile = reading["every_input"], reading["pictures"]["tile of 224 px, PNG"]
-    lines.append(
-        f"| any bad picture, refused or opened, in a process of its own | {every['files']} files | at most "
-        f"{every['seconds']:.1f} s (allowed: {every['allowed']:.0f} s) |"
-    )
-    lines.append(
-        f"| what that process costs on a tile of 224 px | | {tile['extra_ms']:.1f} ms more than reading it in the "
-        f"server (allowed: {reading['allowed_extra_ms_of_a_tile']} ms) |"
-    )
-    lines += _fuzz_and_noise_rows()
-    load = measured("load")
-    for row in load["crowds"]:
-        switch = row["actions"]["switch generator"]
-        lines.append(
-            f"| {row['crowd']} | {sum(action['n'] for action in row['actions'].values()):,} actions | "
-            f"{row['errors']} errors, {row['foreign_results']} results of somebody else; another generator takes "
-            f"{switch['p50_ms'] / 1000:.1f} s (p95 {switch['p95_ms'] / 1000:.1f} s); server {row['memory_mb']} MB |"
-        )
-    lines.append(
-        f"| p95 of the others beside a training | | × {load['p95_rise_by_training']:.2f} (allowed: × "
-        f"{load['allowed_rise']:.0f}{', missed' if load['p95_rise_by_training'] > load['allowed_rise'] else ''}) |"
-    )
-    low, high = load["thinking_seconds"]
-    summary = (
-        f"\nLoad: {load['cores']} cores, shared with other programs (load average {load['load_average_before']:.1f}"
-        f" before the run); everybody thinks {low:.0f} to {high:.0f} s between two actions."
-    )
-    return "\n".join([*lines, summary])
-
-
-def _fuzz_and_noise_rows() -> list[str]:
-    """How long the readers were fuzzed; which noise changes the answers of a model, and how often a check notices."""
-    readers = measured("fuzz")
-    runs, seconds, findings = (
-        sum(reader[name] for reader in readers.values()) for name in ("executions", "seconds", "findings")
-    )
+    runs, seconds, finds = (sum(one[name] for one in readers) for name in ("executions", "seconds", "findings"))
     rows = [
-        f"| fuzzing of {len(readers)} readers | {runs:,} runs in {seconds / 60:.0f} min | {findings} findings in the "
-        f"last run of each ({max(reader['last'] for reader in readers.values())}) |"
+        ("bad pictures", f"{len(INPUTS)} files", " · ".join(f"{what}: {count}" for what, count in outcomes)),
+        (
+            "any bad picture, refused or opened, in a process of its own",
+            f"{every['files']} files",
+            f"at most {every['seconds']:.1f} s (allowed: {every['allowed']:.0f} s)",
+        ),
+        (
+            "what that process costs on a tile of 224 px",
+            "",
+            f"{tile['extra_ms']:.1f} ms more than reading it in the server (allowed: "
+            f"{reading['allowed_extra_ms_of_a_tile']} ms)",
+        ),
+        (
+            f"fuzzing of {len(readers)} readers",
+            f"{runs:,} runs in {seconds / 60:.0f} min",
+            f"{finds} findings in the last run of each ({max(one['last'] for one in readers)})",
+        ),
     ]
     for model, found in measured("noise").items():
+        tiles = f"{found['tiles_in_scope']} tiles ({found['tiles']}), up to ±32 of 255"
         said = "; ".join(f"{kind}: {_flips(found[kind])}" for kind in ("random", "adversarial"))
-        tiles = f"{found['tiles_in_scope']} tiles ({found['tiles']})"
-        rows.append(f"| noise on tiles, {model}: answers that change | {tiles}, up to ±32 of 255 | {said} |")
-    return rows
+        rows.append((f"noise on tiles, {model}: answers that change", tiles, said))
+    for row in load["crowds"]:
+        switch = row["actions"]["switch generator"]
+        came = (
+            f"{row['errors']} errors, {row['foreign_results']} results of somebody else; another generator takes "
+            f"{switch['p50_ms'] / 1000:.1f} s (p95 {switch['p95_ms'] / 1000:.1f} s); server {row['memory_mb']} MB"
+        )
+        rows.append((row["crowd"], f"{sum(action['n'] for action in row['actions'].values()):,} actions", came))
+    rise, allowed = load["p95_rise_by_training"], load["allowed_rise"]
+    missed = ", missed" if rise > allowed else ""
+    rows.append(("p95 of the others beside a training", "", f"× {rise:.2f} (allowed: × {allowed:.0f}{missed})"))
+    low, high = load["thinking_seconds"]
+    about = (
+        f"Load: {load['cores']} cores, shared with other programs (load average {load['load_average_before']:.1f}"
+        f" before the run); everybody thinks {low:.0f} to {high:.0f} s between two actions."
+    )
+    return f"{table(('what was tried', 'how much', 'result'), rows)}\n\n{about}"
 
 
 def _flips(by_amount: dict[str, dict[str, int]]) -> str:
@@ -343,6 +238,13 @@ def _flips(by_amount: dict[str, dict[str, int]]) -> str:
         if count["flipped"]
     ]
     return f"{', '.join(said)}, less noise none" if said else "none"
+
+
+def filled(text: str, mark: str, contents: str) -> str:
+    """The text with what stands between the marks replaced."""
+    start, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    before, _, rest = text.partition(start)
+    return f"{before}{start}\n{contents}\n{end}{rest.partition(end)[2]}"
 
 
 TABLES = {
@@ -356,21 +258,11 @@ TABLES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--test", nargs="*", choices=list(GROUPS), help="run the tests that are counted (of a group)")
-    groups = parser.parse_args().test
-    if groups is not None:
-        known = measured("hardening")
-        for group in groups or GROUPS:
-            known[group] = counted(GROUPS[group])
-            print(group, known[group], flush=True)
-        counts = {group: known[group] for group in GROUPS if group in known}
-        (RESULTS / "hardening.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
     for name, tables in TABLES.items():
         path = ROOT / name
         text = path.read_text(encoding="utf-8")
-        for mark, table in tables.items():
-            text = filled(text, mark, table())
+        for mark, made in tables.items():
+            text = filled(text, mark, made())
         path.write_text(text, encoding="utf-8")
 
 

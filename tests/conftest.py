@@ -29,7 +29,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """A test that visits a server may be a coroutine."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
-    from scripts.simulated_visitor import visiting
+    from tests.support.simulated_visitor import visiting
 
     given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
     visiting(pyfuncitem.obj(**given))

@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from importlib.util import find_spec
 from itertools import cycle, product
@@ -12,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from elimipl.datasets.colon import CREDITS
-from scripts.update_docs import GROUPS, TABLES, behaviours, filled, measured
+from scripts.update_docs import TABLES, filled, measured
 
 ROOT = Path(__file__).resolve().parents[1]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -37,31 +35,10 @@ def test_every_test_that_the_threats_name_exists():
     assert named - there == set()
 
 
-def test_everything_held_and_every_counted_test_is_there():
-    counts, load = measured("hardening"), measured("load")
-    assert list(counts) == list(GROUPS)
-    assert all(count["tried"] == count["held"] > 0 for count in counts.values())
-    assert all((ROOT / path).exists() for paths in GROUPS.values() for path in paths)
+def test_nothing_went_wrong_under_load():
+    load = measured("load")
     assert load["errors"] == []
     assert all(row["errors"] == row["foreign_results"] == 0 for row in load["crowds"])
-
-
-def test_a_behaviour_counts_once_however_many_cases_it_has(tmp_path):
-    program = tmp_path / "test_tried.py"
-    program.write_text(
-        "import pytest\n\n"
-        "@pytest.mark.parametrize('n', range(5))\ndef test_many(n): pass\n\n"
-        "@pytest.mark.parametrize('n', range(5))\ndef test_one_case_fails(n): assert n != 3\n\n"
-        "@pytest.mark.skip\ndef test_skipped(): pass\n\n"
-        "@pytest.fixture\ndef broken(): raise ValueError\n\n"
-        "def test_error(broken): pass\n",
-        encoding="utf-8",
-    )
-    report = tmp_path / "report.xml"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", str(report), str(program)]
-    subprocess.run(command, cwd=tmp_path, check=False, capture_output=True)
-    held = {name.rpartition(".")[2]: outcome for name, outcome in behaviours(report).items()}
-    assert held == {"test_many": True, "test_one_case_fails": False, "test_error": False}
 
 
 def test_a_typical_change_touches_files_that_exist():

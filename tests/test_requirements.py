@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -41,17 +42,28 @@ APP_PINS, DEV_PINS = declared(lines_of("requirements.txt")), declared(lines_of("
 PINS = APP_PINS | DEV_PINS
 
 
+owners = cache(packages_distributions)
+
+
+@cache
+def modules_of(path: Path) -> set[str]:
+    """The first names of the modules of others that a file imports at any depth."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.append(str(node.module))
+    return {name.partition(".")[0] for name in names} - OURS - set(sys.stdlib_module_names)
+
+
 def imported(*folders: str) -> dict[str, set[str]]:
     """Distributions that the files of the folders import at any depth, each with the files that do."""
-    owners, found = packages_distributions(), {}
+    found: dict[str, set[str]] = {}
     for path in (path for folder in folders for path in sorted(ROOT.glob(folder))):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and node.level == 0:
-                names = [str(node.module)]
-            for name in {name.partition(".")[0] for name in names} - OURS - set(sys.stdlib_module_names):
-                for owner in owners.get(name, [name]):
-                    found.setdefault(canonicalize_name(owner), set()).add(str(path.relative_to(ROOT)))
+        for name in modules_of(path):
+            for owner in owners().get(name, [name]):
+                found.setdefault(canonicalize_name(owner), set()).add(str(path.relative_to(ROOT)))
     return found
 
 

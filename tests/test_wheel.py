@@ -13,8 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from scripts.running_app import end_app, free_port, wait_until_healthy
-from scripts.simulated_visitor import Visitor
+from tests.support.running_app import end_app, free_port, wait_until_healthy
+from tests.support.simulated_visitor import Visitor
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]

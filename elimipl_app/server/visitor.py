@@ -90,7 +90,8 @@ class KeptForVisitors(Generic[T]):
 
     def _tidy_later(self) -> None:
         if self._timer is None and self._kept:
-            self._timer = threading.Timer(KEPT_SECONDS, self._tidy)
+            _, seen = next(iter(self._kept.values()))
+            self._timer = threading.Timer(max(0.0, seen + KEPT_SECONDS - time.monotonic()), self._tidy)
             self._timer.daemon = True
             self._timer.start()
 

@@ -51,16 +51,13 @@ def whole_bags(cells: Readings, per_class: int, rng: np.random.Generator) -> lis
     found = []
     for label in sorted(set(labels)):
         own = np.flatnonzero(labels == label)
-        chosen = np.concatenate([rng.permutation(own) for _ in range(-(-per_class // len(own)))])[:per_class]
-        for i in chosen:
-            rows, columns = cells.grids[i]
-            if columns == 1:  # instances that form no grid
-                found.append(_drawn(cells, i, cells.features[i], meant[i]))
-                continue
-            part = cells.features[i].reshape(rows, columns, -1)
-            height, width = (int(rng.integers(-(-side * 5 // 8), side + 1)) for side in (rows, columns))
-            top, left = int(rng.integers(rows - height + 1)), int(rng.integers(columns - width + 1))
-            part = part[top : top + height, left : left + width].reshape(height * width, -1)
+        for i in np.concatenate([rng.permutation(own) for _ in range(-(-per_class // len(own)))])[:per_class]:
+            part, (rows, columns) = cells.features[i], cells.grids[i]
+            if columns > 1:  # else they form no grid
+                height, width = (int(rng.integers(-(-side * 5 // 8), side + 1)) for side in (rows, columns))
+                top, left = int(rng.integers(rows - height + 1)), int(rng.integers(columns - width + 1))
+                part = part.reshape(rows, columns, -1)[top : top + height, left : left + width]
+                part = part.reshape(height * width, -1)
             found.append(_drawn(cells, i, part, meant[i]))
     return found
 
@@ -77,10 +74,10 @@ def composed_bags(
     Classes are drawn evenly, whichever source labels they come from.
     """
     meant = cells.meant
-    usable = [i for i in range(len(cells)) if carrying[i].sum() >= 4]
     kinds: dict[bytes, list[int]] = {}
-    for i in usable:
-        kinds.setdefault(meant[i].tobytes(), []).append(i)
+    for i in range(len(cells)):
+        if carrying[i].sum() >= 4:
+            kinds.setdefault(meant[i].tobytes(), []).append(i)
     pools = [i for i in range(len(cells)) if reserved[i].any()]
     found = []
     for number in range(count):
@@ -139,17 +136,13 @@ class Task:
 
 COLON_TASK = Task(COLON, ("tissue7", "kather8", "lesion5", "ebhi6"), np.arange(len(COLON)))
 TISSUE7_TASK = Task(
-    TISSUE7,
-    ("tissue7",),
-    np.array([COLON.index(next(iter(SOURCES["tissue7"][name]))) for name in TISSUE7.names]),
+    TISSUE7, ("tissue7",), np.array([COLON.index(next(iter(SOURCES["tissue7"][name]))) for name in TISSUE7.names])
 )
 
 
 def dataset(drawn: Sequence[Drawn], task: Task, reader: Reader, seed: int) -> BagDataset:
     """Bags in the label space of a task, with candidate sets."""
     meant = np.stack([d.meant for d in drawn])[:, task.columns]
-    groups = sorted({f"{d.source}/{d.group}" for d in drawn})
-    number = {group: i for i, group in enumerate(groups)}
     sources = sorted({d.source for d in drawn})
     return BagDataset.from_bags(
         [d.cells.astype(np.float32) for d in drawn],
@@ -158,7 +151,7 @@ def dataset(drawn: Sequence[Drawn], task: Task, reader: Reader, seed: int) -> Ba
         candidates=task.candidates(meant, [d.name for d in drawn], seed),
         generator=reader.generator,
         params=reader.params,
-        groups=np.array([number[f"{d.source}/{d.group}"] for d in drawn]),
+        groups=np.unique([f"{d.source}/{d.group}" for d in drawn], return_inverse=True)[1],
         names=tuple(d.name for d in drawn),
         sources=tuple(d.source for d in drawn),
         source="; ".join(f"{CREDITS[s].title} ({CREDITS[s].authors})" for s in sources),

@@ -17,7 +17,7 @@ from elimipl.model.inference import infer
 from elimipl.training.loop import Fitted, fit
 from scripts.colon.bags import Task, mixed
 from scripts.colon.readings import Reader, Readings, read
-from scripts.colon.recipes import Mixture
+from scripts.colon.recipes import Mixture, Recipe
 from scripts.colon.sources import Picture, pictures, taught
 
 KNOWN_BAGS = 900
@@ -42,17 +42,16 @@ def teaching(
     task: Task,
     sources: Sequence[str],
     data: Path,
+    recipe: Recipe,
     per_class: int,
-    copies: Mapping[str, int],
-    without_fold: int | None = None,
+    fold: int | None = None,
 ) -> dict[str, Readings]:
-    """What a model learns from, by source: up to `per_class` pictures of a class, with augmented `copies`."""
-    return {
-        source: task.shown(
-            read(reader, spread_out(taught(source, data, without_fold), per_class), copies.get(source, 0))
-        )
-        for source in sources
-    }
+    """What a model learns from, by source: up to `per_class` pictures of a class, with copies; without a fold."""
+    found = {}
+    for source in sources:
+        shown = spread_out(taught(source, data, fold), per_class)
+        found[source] = task.shown(read(reader, shown, recipe.copies.get(source, 0)))
+    return found
 
 
 def left_out(reader: Reader, source: str, data: Path, fold: int | None, per_class: int = 10_000) -> Readings:
@@ -123,10 +122,10 @@ def learned(
 def known_bags(fitted: Fitted, known: Mapping[str, Readings], task: Task, seed: int = 0) -> KnownBags:
     """Some pictures of every source and class as the model embeds them."""
     rng = np.random.default_rng(seed)
-    everything = [(cells, i) for cells in known.values() for i in range(len(cells))]
     kinds: dict[tuple[str, str], list[tuple[Readings, int]]] = {}
-    for cells, i in everything:
-        kinds.setdefault((cells.pictures[i].source, cells.pictures[i].label), []).append((cells, i))
+    for cells in known.values():
+        for i, picture in enumerate(cells.pictures):
+            kinds.setdefault((picture.source, picture.label), []).append((cells, i))
     each = KNOWN_BAGS // len(kinds)
     chosen = [kind[j] for kind in kinds.values() for j in rng.permutation(len(kind))[:each]]
     readings = [read_bag(fitted.network, fitted.scaler, cells.features[i].astype(np.float32)) for cells, i in chosen]

@@ -20,15 +20,8 @@ GENTLE = {**SMALL, "mu": 0.03, "gamma": 0.3}
 WIDE = {**SMALL, "hidden": 512, "gate": "shared", "score": "mlp", "lr": 0.2, "dropout": 0.5, "mu": 0.1, "gamma": 1.0}
 """A wide embedding with larger steps, for KMeansSeg's few and short instances."""
 CELLS = {
-    **SMALL,
-    "hidden": 128,
-    "dropout": 0.5,
-    "epochs": 15,
-    "mu": 0.1,
-    "gamma": 1.0,
-    "weight_decay": 1e-3,
-    "clip": 5.0,
-}
+    **SMALL, "hidden": 128, "dropout": 0.5, "epochs": 15, "mu": 0.1, "gamma": 1.0, "weight_decay": 1e-3, "clip": 5.0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import pytest
 from bag_generators import InputError, load, uploads
 from bag_generators.base.pool import ProcessDiedError, Standby, Standbys
 from bag_generators.uploads import read_upload, size_of_upload
-from scripts.bad_inputs.encodings import encoded, png_claiming, tiff_of_strips
 from tests.bag_generators import pool_tasks
+from tests.support.bad_files import encoded, png_claiming, tiff_of_strips
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no such processes")
 TILE = encoded("PNG")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
-from scripts.chromium import find_chromium, open_browser
-from scripts.running_app import running_app
+from tests.support.chromium import find_chromium, open_browser
+from tests.support.running_app import running_app
 
 _HOVERING_TOO_LATE = "(reading '_hoverlayer')"
 """Plotly's own: the pointer rested on a figure that has just been replaced, and nothing follows from it."""

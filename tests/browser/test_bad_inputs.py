@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from bag_generators.tissue.samples import list_samples
 from elimipl_app.inputs.picture import STILL_SHOWN
-from scripts.bad_inputs.table import INPUTS, Outcome
+from tests.support.bad_inputs import INPUTS, Outcome
 
 pytestmark = pytest.mark.browser
 # Of each outcome, and of what a browser could treat differently: nothing, text, half a picture, a bomb, many megabytes.

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from elimipl.classroom.store.database import VARIABLE
-from scripts.running_app import running_app
+from tests.support.running_app import running_app
 
 pytestmark = pytest.mark.browser
 SLOW = 90_000  # ms; a busy machine draws slowly

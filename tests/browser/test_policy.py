@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from scripts.simulated_visitor import XSRF_COOKIE
+from tests.support.simulated_visitor import XSRF_COOKIE
 
 PAGES = ("", "batch", "class", "compare", "doctor", "generators", "lesson", "results", "slide", "train")
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, expect
 
-from scripts.running_app import free_port, running_app
+from tests.support.running_app import free_port, running_app
 
 pytestmark = pytest.mark.browser
 SLOW = 90_000  # ms; a busy machine draws slowly

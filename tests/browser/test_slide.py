@@ -17,7 +17,7 @@ from bag_generators.tissue.phantom import draw
 from elimipl.answers.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
 from elimipl_app.charts.map_layer import class_colours
-from scripts.running_app import running_app
+from tests.support.running_app import running_app
 
 pytestmark = pytest.mark.browser
 SLOW = 120_000  # ms; a busy machine draws slowly

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.bench_load import tile_png
-from scripts.running_app import end_app, free_port, wait_until_healthy
-from scripts.simulated_visitor import Visitor
+from tests.support.running_app import end_app, free_port, wait_until_healthy
+from tests.support.simulated_visitor import Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = "nobody"

@@ -11,10 +11,10 @@ from benchmarks.bench_load import tile_png
 from elimipl.config import Config
 from elimipl.training.loop import fit
 from elimipl_app.server.log import timed
-from scripts.running_app import running_app
-from scripts.simulated_visitor import Visitor
 from tests.elimipl.toy_bags import toy_bags
 from tests.support.programs import ROOT, ended
+from tests.support.running_app import running_app
+from tests.support.simulated_visitor import Visitor
 
 PICTURE = ROOT / "assets" / "samples" / "phantom-tum.png"
 # Python would rescue itself from the C locale; some installations tell it not to.

@@ -15,7 +15,7 @@ from elimipl.answers.answer import NO_ANSWER, NONE_OF_THESE
 from elimipl.answers.predictor import Predictor
 from elimipl_app.batch.rows import batch_json, classify_files
 from elimipl_app.inputs.picture import STILL_SHOWN
-from scripts.bad_inputs.table import INPUTS, BadInput, Outcome
+from tests.support.bad_inputs import INPUTS, BadInput, Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = next(sample for sample in list_samples() if sample.id == "phantom-deb")

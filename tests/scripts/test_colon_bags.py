@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from elimipl.candidates.labels import COLON
-from scripts.colon.acceptance import MOST_WRONG, Rows, fit_rule, kept
 from scripts.colon.bags import by_class, whole_bags
+from scripts.colon.left_out import MOST_WRONG, Rows, fit_rule, kept
 from scripts.colon.readings import Readings
 from scripts.colon.sources import Picture
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.running_app import running_app
+from tests.support.running_app import running_app
 
 
 @dataclass(frozen=True)

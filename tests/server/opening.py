@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from scripts.simulated_visitor import visiting
+from tests.support.simulated_visitor import visiting
 
 
 def opening(address: str, **headers: str) -> str:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.database import VARIABLE
-from scripts.running_app import free_port, running_app
-from scripts.simulated_visitor import Visitor
 from tests.elimipl_app.classroom.a_class import TEACHER, opened
+from tests.support.running_app import free_port, running_app
+from tests.support.simulated_visitor import Visitor
 
 STUDENTS, AGAIN = 40, 8
 

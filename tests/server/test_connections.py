@@ -7,9 +7,9 @@ import socket
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scripts.running_app import running_app
-from scripts.simulated_visitor import Visitor, visiting
 from tests.server.opening import opening
+from tests.support.running_app import running_app
+from tests.support.simulated_visitor import Visitor, visiting
 from tests.support.waiting import PATIENCE, wait_until
 
 

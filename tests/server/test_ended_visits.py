@@ -3,8 +3,8 @@
 import asyncio
 from contextlib import AsyncExitStack
 
-from scripts.running_app import running_app
-from scripts.simulated_visitor import Visitor
+from tests.support.running_app import running_app
+from tests.support.simulated_visitor import Visitor
 
 SIZE = 5_000_000
 APP = """

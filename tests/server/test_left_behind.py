@@ -3,8 +3,8 @@
 import signal
 from pathlib import Path
 
-from scripts.running_app import running_app
-from scripts.simulated_visitor import Visitor
+from tests.support.running_app import running_app
+from tests.support.simulated_visitor import Visitor
 
 DEMO = "slide_demo"
 

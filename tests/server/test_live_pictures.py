@@ -9,8 +9,8 @@ import pytest
 import requests
 
 from bag_generators.tissue.samples import list_samples
-from scripts.running_app import ROOT, running_app
-from scripts.simulated_visitor import Visitor
+from tests.support.running_app import ROOT, running_app
+from tests.support.simulated_visitor import Visitor
 
 SIDE = 3000  # px: nine million pixels, of which a visit may keep two pictures
 APP = f"""

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from benchmarks.bench_load import tile_png
-from scripts.running_app import free_port
-from scripts.simulated_visitor import Visitor
+from tests.support.running_app import free_port
+from tests.support.simulated_visitor import Visitor
 from tests.support.waiting import PATIENCE, wait_until
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")

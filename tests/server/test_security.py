@@ -16,9 +16,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed
 
 from benchmarks.bench_load import tile_png
-from scripts.running_app import running_app
-from scripts.simulated_visitor import XSRF_COOKIE, Visitor, new_cookies, put_file
 from tests.server.opening import opening
+from tests.support.running_app import running_app
+from tests.support.simulated_visitor import XSRF_COOKIE, Visitor, new_cookies, put_file
 from tests.support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]

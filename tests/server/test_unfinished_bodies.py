@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from scripts.running_app import running_app
-from scripts.simulated_visitor import XSRF_COOKIE, Visitor
+from tests.support.running_app import running_app
+from tests.support.simulated_visitor import XSRF_COOKIE, Visitor
 from tests.support.waiting import PATIENCE
 
 APP = """

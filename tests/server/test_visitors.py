@@ -5,7 +5,7 @@ import hashlib
 import json
 
 from benchmarks.bench_load import crowd, tile_png
-from scripts.simulated_visitor import Visitor
+from tests.support.simulated_visitor import Visitor
 
 
 async def test_two_visitors_at_once_get_their_own_results(served):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bag_generators import InputError, load
 from bag_generators.tissue.samples import SAMPLES_FOLDER
-from scripts.bad_inputs.table import INPUTS, Outcome
+from tests.support.bad_inputs import INPUTS, Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "tests" / "records" / "pixels.json"

@@ -6,8 +6,8 @@ import pytest
 from bag_generators import GENERATORS, InputError, generate, load
 from bag_generators.tissue.quality import measure
 from bag_generators.uploads import read_upload
-from scripts.bad_inputs.encodings import tissue
-from scripts.bad_inputs.table import INPUTS, BadInput, Outcome, write_all
+from tests.support.bad_files import tissue
+from tests.support.bad_inputs import INPUTS, BadInput, Outcome, write_all
 
 
 def of(*outcomes: Outcome) -> list[BadInput]:

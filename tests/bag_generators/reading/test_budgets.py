@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from bag_generators.uploads import read_upload
-from scripts.bad_inputs.encodings import DISPLAY_P3, encoded, ink_profile, tiff, wide_png
+from tests.support.bad_files import DISPLAY_P3, encoded, ink_profile, tiff, wide_png
 
 pytestmark = [pytest.mark.skipif(os.name != "posix", reason="limits are set by the system"), pytest.mark.slow]
 

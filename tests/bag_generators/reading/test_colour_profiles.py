@@ -9,7 +9,7 @@ from PIL import Image, ImageCms
 
 from bag_generators.image import load
 from bag_generators.reading.pixel_values import CONVERTED, MOST_PROFILE_BYTES, UNUSED
-from scripts.bad_inputs.encodings import (
+from tests.support.bad_files import (
     D65,
     DISPLAY_P3,
     P3_PRIMARIES,

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from bag_generators.image import load
-from scripts.bad_inputs.encodings import encoded, tiff, with_chunk
+from tests.support.bad_files import encoded, tiff, with_chunk
 
 COLOURS = np.random.default_rng(2).integers(0, 256, (40, 64, 3), dtype=np.uint8)
 RAMP = np.linspace(0, 255, 64, dtype=np.uint8)[None].repeat(40, axis=0)

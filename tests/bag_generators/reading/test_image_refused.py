@@ -10,7 +10,7 @@ from PIL import Image, PngImagePlugin
 from bag_generators.base.errors import InputError
 from bag_generators.image import load
 from bag_generators.reading import decoding
-from scripts.bad_inputs.encodings import encoded, jpeg_of_scans, motion_photo, png_claiming, tissue
+from tests.support.bad_files import encoded, jpeg_of_scans, motion_photo, png_claiming, tissue
 
 NOISE = np.random.default_rng(1).integers(0, 256, (64, 64, 3), dtype=np.uint8)
 

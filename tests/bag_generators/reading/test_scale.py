@@ -11,7 +11,7 @@ from PIL import Image, TiffImagePlugin
 from bag_generators.image import load
 from bag_generators.reading.scale import LARGEST, SMALLEST
 from bag_generators.tissue.samples import SCALE_SOURCE, list_samples
-from scripts.bad_inputs.encodings import with_chunk
+from tests.support.bad_files import with_chunk
 
 TISSUE = Image.fromarray(np.full((70, 80, 3), 150, np.uint8))
 OME = (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.phantom_slide import GLASS, PhantomSlide
+from tests.support.phantom_slide import GLASS, PhantomSlide
 
 LAYOUT = (
     (GLASS, GLASS, GLASS, GLASS, GLASS),

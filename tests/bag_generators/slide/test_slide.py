@@ -9,7 +9,7 @@ from PIL import Image
 
 from bag_generators import InputError
 from bag_generators.slide import open_slide
-from scripts.phantom_slide import CELL
+from tests.support.phantom_slide import CELL
 
 
 def test_size_scale_and_levels_come_from_the_file(slide_file, phantom_slide):

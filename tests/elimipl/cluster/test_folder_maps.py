@@ -4,11 +4,11 @@ import pytest
 
 from elimipl.cluster.engine import connected
 from elimipl.slides import SlideMap
-from scripts.phantom_slide import PhantomSlide
 from tests.elimipl.cluster import mortals
 from tests.elimipl.commands.command_line import run
 from tests.elimipl.slides.kinds import LAYOUT
 from tests.elimipl.slides.test_mapping import same
+from tests.support.phantom_slide import PhantomSlide
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from bag_generators import InputError, generate, load
 from elimipl.candidates.labels import LESION5, TISSUE7, LabelSpace
 from elimipl.datasets import tiles as tile_zip
 from elimipl.datasets.tiles import bags_from_tiles, bags_from_zip, find_tiles
-from scripts.bad_inputs.encodings import png_claiming
+from tests.support.bad_files import png_claiming
 
 
 def write_picture(path, seed):

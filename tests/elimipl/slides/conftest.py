@@ -18,8 +18,8 @@ from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
 from elimipl.slides import SlideMap, map_slide
 from elimipl.training.loop import fit
-from scripts.phantom_slide import CELL, PhantomSlide
 from tests.elimipl.slides.kinds import KINDS, LAYOUT
+from tests.support.phantom_slide import CELL, PhantomSlide
 
 
 def trained(generator: str, each: int) -> Finished:

@@ -15,11 +15,11 @@ from PIL import Image
 from bag_generators.slide import open_slide
 from elimipl.answers.predictor import Predictor
 from elimipl.slides import SlideMap, map_slide
-from scripts.phantom_slide import PhantomSlide
 from tests.elimipl.commands.command_line import is_one_sentence_or_two, run
 from tests.elimipl.slides.aperio import LABEL_COLOUR, SECRETS, write_aperio
 from tests.elimipl.slides.kinds import KINDS, LAYOUT
 from tests.elimipl.slides.test_mapping import same
+from tests.support.phantom_slide import PhantomSlide
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -12,8 +12,8 @@ from PIL import Image
 
 from elimipl.candidates.labels import LabelSpace
 from elimipl.slides.exports import geojson, map_summary, outline, picture_png, report_html, table_csv, write_map
-from scripts.phantom_slide import CELL
 from tests.elimipl.slides.kinds import KINDS
+from tests.support.phantom_slide import CELL
 
 
 def shapes(slide_map):

@@ -6,8 +6,8 @@ import pytest
 
 from elimipl.slides import SlideMap, folder_maps
 from elimipl.slides.folder_maps import SlideLine, summary_of
-from scripts.phantom_slide import PhantomSlide
 from tests.elimipl.commands.command_line import run
+from tests.support.phantom_slide import PhantomSlide
 
 SMALL = (("", "LYM", "LYM"), ("", "MUC", "MUC"))
 

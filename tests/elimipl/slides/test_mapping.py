@@ -12,8 +12,8 @@ from bag_generators import InputError, TissueImage, generate
 from elimipl.slides import MapStoppedError, SlideMap, fields, map_slide
 from elimipl.slides.exports import map_summary
 from elimipl.slides.fields import FieldLayout, TileReading, read_fields, read_tile
-from scripts.phantom_slide import CELL
 from tests.elimipl.slides.kinds import KINDS, LAYOUT
+from tests.support.phantom_slide import CELL
 
 
 def truth() -> np.ndarray:

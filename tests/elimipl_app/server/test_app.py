@@ -24,7 +24,7 @@ from bag_generators import InputError
 from elimipl_app.server import app as server
 from elimipl_app.server.app import MIDDLEWARE, prepare_server, starting
 from elimipl_app.shell.style import STYLE
-from scripts.simulated_visitor import visiting
+from tests.support.simulated_visitor import visiting
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = Path(file_util.get_static_dir())

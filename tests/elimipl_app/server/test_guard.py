@@ -14,7 +14,7 @@ from streamlit import config
 
 from elimipl_app.server.guard import Guard, content_policy
 from elimipl_app.server.visitor import known_secret
-from scripts.simulated_visitor import visiting
+from tests.support.simulated_visitor import visiting
 
 PAGE = "<html><script>\n  ready = false\n</script><script src='a.js'></script></html>"
 

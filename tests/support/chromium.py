@@ -64,12 +64,9 @@ def main() -> int:
         with_apt = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]
         installers = [["apt-get", "update", "-qq"], with_apt, *installers]
     while not (found := find_chromium()) and installers:
-        command = installers.pop(0)
-        print("browser tests: no Chromium yet, trying", " ".join(command))
-        subprocess.run(command, check=False)
-    print(
-        f"browser tests: {f'using {found}' if found else 'no Chromium could be found or installed; they will not run'}"
-    )
+        subprocess.run(installers.pop(0), check=False)
+    told = f"using {found}" if found else "no Chromium could be found or installed; they will not run"
+    sys.stdout.write(f"browser tests: {told}\n")
     return 0 if found else 1
 
 

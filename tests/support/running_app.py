@@ -11,7 +11,7 @@ from pathlib import Path
 
 import requests
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 _STARTING_SECONDS, _ENDING_SECONDS = 240.0, 120.0  # beside other programs; alone it takes a few
 
 

@@ -1,6 +1,6 @@
 """Draw a whole slide of phantom tissue whose classes are known tile by tile, as a pyramidal TIFF that OpenSlide reads.
 
-python scripts/phantom_slide.py slide.tif --columns 40 --rows 30
+python -m tests.support.phantom_slide slide.tif [--columns 40] [--rows 30]
 """
 
 from __future__ import annotations
@@ -94,7 +94,6 @@ def main() -> None:
     for row, column in np.ndindex(args.rows - 2, args.columns - 2):
         layout[row + 1, column + 1] = kinds[((row + 1) // 8 + (column + 1) // 8) % len(kinds)]
     PhantomSlide(tuple(map(tuple, layout))).write(args.out)
-    print(f"{args.out}: {CELL * args.columns:,} × {CELL * args.rows:,} px")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Every bad input with what must come of it: one row each, for the tests, and as files to try by hand.
 
-    python -m scripts.bad_inputs.table FOLDER
+    python -m tests.support.bad_inputs FOLDER
 
 Some 190 files, 180 MB in all; two of them are one byte larger than an upload may be. Beside them `expected.tsv` says
 what must come of each. Names that strangers think of are in `NASTY_NAMES`; not all fit on a disk.
@@ -21,7 +21,7 @@ import numpy as np
 from PIL import Image, ImageCms, PngImagePlugin
 
 from bag_generators.base.formats import MAX_BYTES
-from scripts.bad_inputs.encodings import (
+from tests.support.bad_files import (
     D65,
     DISPLAY_P3,
     MEGABYTE,
