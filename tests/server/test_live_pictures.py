@@ -12,13 +12,14 @@ from bag_generators.tissue.samples import list_samples
 from tests.support.running_app import ROOT, running_app
 from tests.support.simulated_visitor import Visitor
 
-SIDE = 3000  # px: nine million pixels, of which a visit may keep two pictures
+SIDE = 901  # px; no other picture is as high
 APP = f"""
 import gc
 import streamlit as st
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from bag_generators import TissueImage
+from elimipl_app.inputs import gallery
 from elimipl_app.server import app as server, pixels, upload_limit, visitor
 
 def live(request):
@@ -26,6 +27,7 @@ def live(request):
     found = [one.pixels for one in gc.get_objects() if isinstance(one, TissueImage)]
     return PlainTextResponse(f"{{len({{id(one) for one in found if len(one) == {SIDE}}})}} {{pixels.held_bytes()}}")
 
+gallery.MOST_KEPT = 2  # as many as are kept of large pictures
 upload_limit.LEFT_SECONDS, upload_limit.SWEEP_SECONDS, visitor.KEPT_SECONDS = 0.4, 0.1, 1.0
 app = st.App(
     {str(ROOT / "app.py")!r}, lifespan=server.starting, middleware=server.MIDDLEWARE, routes=[Route("/live.txt", live)]
