@@ -13,7 +13,6 @@ from bag_generators import InputError, TissueImage, generate
 from bag_generators.base.errors import shown_name
 from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import measure_for
-from bag_generators.uploads import read_upload
 from elimipl.answers.answer import ACCEPTANCE, DRAWINGS_ONLY, Answer, answer
 from elimipl.answers.predictor import Prediction, Predictor
 from elimipl.candidates.labels import LabelSpace, label_in
@@ -21,6 +20,7 @@ from elimipl.csv_cells import defused
 from elimipl.datasets.pictures import PHANTOMS
 from elimipl_app.charts.tissue import display_copy
 from elimipl_app.server.log import model_name, picture_name, timed
+from elimipl_app.server.pixels import read_upload
 from elimipl_app.shell.texts import NOT_CHECKED
 
 THUMBNAIL = 64  # px
