@@ -39,13 +39,15 @@ class Config(Settings):
     """
 
     method: Literal[
-        "elimipl", "demipl", "elimipl-unscaled", "dam-cli", "miplma", "miplma-batch", "abmil",
+        "elimipl", "demipl", "elimipl-unscaled", "elimipl-kept", "dam-cli", "miplma", "miplma-batch", "abmil",
         "cdl-dam-cc", "cdl-dam-cn", "cdl-sam-cc", "cdl-sam-cn", "cdl-mam-cc", "cdl-mam-cn",
     ] = "elimipl"  # fmt: skip
     preset_name: Literal["default", "paper", "published"] = "default"
 
     extractor: Literal["identity", "context", "cnn"] = "identity"
     """ψ1: `identity`; `context`, which adds mean and deviation of the bag; `cnn`, for square pictures (eq. 1)."""
+    extractor_every: int = Field(1, ge=1, le=1_000_000, json_schema_extra=RARE)
+    """ψ1 is trained in epoch 1 and every so many epochs after it; in between the rest learns from kept features."""
     hidden: int = Field(512, ge=1, le=65536)
     """l, the width of the embedding ψ2 (eq. 1)."""
     dropout: float = Field(0.0, ge=0, le=0.95)
@@ -170,6 +172,10 @@ class Config(Settings):
         """τ^(t) of MIPLMA's attention at epoch t = 1..T: max(τ_m, .95 τ^(t−1))."""
         return max(self.least_temperature, self.temperature * TEMPERATURE_FALLS**epoch)
 
+    def trains_extractor(self, epoch: int) -> bool:
+        """Whether ψ1 moves in epoch t = 1..T."""
+        return (epoch - 1) % self.extractor_every == 0
+
     def learning_rate(self, epoch: int) -> float:
         """The step size of epoch t = 1..T."""
         if not self.cosine:
@@ -202,6 +208,7 @@ _NO_CLI: dict[str, Any] = {"sparsity": "none", "mu": 0.0, "gamma": 0.0}
 _METHOD_SETTINGS: dict[str, dict[str, Any]] = {
     "demipl": {"pooling": "sigmoid_normalised", "hidden": 500, "attention_entropy": 0.001, **_NO_CLI},
     "elimipl-unscaled": {"pooling": "softmax"},
+    "elimipl-kept": {"extractor_every": 4},
     "dam-cli": {"pooling": "sigmoid_normalised"},
     "miplma": {"pooling": "softmax_standardised", "loss": "margin", **_NO_CLI},
     "miplma-batch": {"pooling": "softmax_standardised", "loss": "margin-batch", "batch": 32, "lr": 0.2, **_NO_CLI},

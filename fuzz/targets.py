@@ -16,6 +16,7 @@ import numpy as np
 from bag_generators import GENERATORS, TissueImage, generate, load
 from bag_generators.base.errors import InputError
 from bag_generators.tissue.quality import measure
+from bag_generators.uploads import read_upload
 from elimipl.answers.answer import judge
 from elimipl.answers.predictor import Predictor
 from elimipl.datasets.dataset import BagDataset
@@ -119,6 +120,14 @@ def _matlab(data: bytes) -> None:
     load_bags(path)
 
 
+def _worker(data: bytes) -> None:
+    """A file on its way through the process with limits, as the app sends it."""
+    if data.startswith(b"MATLAB"):
+        _matlab(data)
+    else:
+        read_upload(data)
+
+
 def _address(data: bytes) -> None:
     """A query as Streamlit parses it, held against widgets and pages; one in which nothing fits counts as refused."""
     asked = parse_qs(data.decode("utf-8", "replace"), keep_blank_values=True)
@@ -156,6 +165,7 @@ TARGETS = {
     "bag-file": Target(_bag_file, seeds.bag_files),
     "tile-zip": Target(_tile_zip, seeds.zips),
     "matlab": Target(_matlab, seeds.matlab_files),
+    "worker": Target(_worker, lambda: [*seeds.pictures(), *seeds.matlab_files()]),
     "regions": Target(_regions, seeds.regions, 200_000),
     "address": Target(_address, seeds.addresses, 200_000),
 }

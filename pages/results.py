@@ -1,8 +1,9 @@
-"""Results: the paper's tables and figures as they came out here, beside the paper's numbers."""
+"""Results: answers first, then the paper's tables and figures as they came out here, beside the paper's numbers."""
 
 import streamlit as st
 
 from bag_generators import InputError
+from elimipl_app.results.answers import show_answers, show_forest
 from elimipl_app.results.crowd import show_crowd
 from elimipl_app.results.page import (
     INTRO,
@@ -26,6 +27,8 @@ try:
     else:
         with st.sidebar:
             choice = choose(results[0])
+        show_forest(results[0])
+        show_answers(results[0])
         if choice.methods:
             show_accuracies(choice)
             show_curves(choice)

@@ -29,7 +29,12 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _WINDOW = 16  # results a worker, kept while an earlier task is not done: bounds the memory
-_WORKER_PROGRAM = "import sys; from bag_generators.base.worker import serve; serve(int(sys.argv[1]))"
+# Ctrl-C reaches the workers of a terminal, too, but is the caller's to handle: it ends its workers. They ignore it
+# before anything else, since loading their libraries takes a second.
+_WORKER_PROGRAM = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "from bag_generators.base.worker import serve; serve(int(sys.argv[1]))"
+)
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 # The C library else gives memory back and asks for it again with every tensor, which costs a tenth of the time.
 _KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(2**24), "MALLOC_TRIM_THRESHOLD_": str(2**26)}

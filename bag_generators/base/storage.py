@@ -43,18 +43,27 @@ def check_writable(path: Path, what: str) -> None:
 
 def write_whole(path: Path, content: bytes, what: str) -> None:
     """Put `content` into `path`, all or nothing; `what` names the thing in the refusal, such as “The model card”."""
-    temporary = None
+    write_together({path: content}, what)
+
+
+def write_together(contents: Mapping[Path, bytes], what: str) -> None:
+    """The same for several files in one folder, in this order: all are on the disk before the first takes its place."""
+    temporaries: dict[Path, Path] = {}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False) as file:
-            temporary = Path(file.name)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)  # temporary files start private
-        temporary.replace(path)
+        for path, content in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False
+            ) as file:
+                temporaries[path] = Path(file.name)
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        for path, temporary in temporaries.items():
+            temporary.chmod(0o644)  # temporary files start private
+            temporary.replace(path)
     except OSError as error:
-        if temporary is not None:
+        for temporary in temporaries.values():
             temporary.unlink(missing_ok=True)
         raise _refusal(path, what, error) from None
 

@@ -2,7 +2,6 @@
 
 import os
 import select
-import signal
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -33,7 +32,6 @@ class Answer(Enum):
 
 def serve(pipe: int) -> None:
     """Say that we are ready, take the job (function, shared values, a process each?), then answer task after task."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's to handle: it ends its workers
     cv2.setNumThreads(0)
     with Connection(pipe) as connection, suppress(EOFError, ConnectionError):
         connection.send((Answer.READY, None))

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from elimipl.benchmark.cells import ABLATIONS, DATA, MIPL, VIEWS, Cell
+from elimipl.benchmark.cells import ABLATIONS, CROWD, DATA, MIPL, VIEWS, Cell
 from elimipl.benchmark.records import Records, signed
 
 LEVEL = 0.05
@@ -35,10 +35,14 @@ def corrected_t_p(differences: Sequence[float], test_per_train: float) -> float:
     far too sure. The variance of the mean is taken as (1/n + n_test/n_train) σ² instead of σ²/n.
     """
     values = np.asarray(differences, dtype=float)
-    variance = (1 / len(values) + test_per_train) * values.var(ddof=1)
-    if variance == 0:
+    error = _standard_error(values, test_per_train)
+    if error == 0:
         return 1.0 if values.mean() == 0 else 0.0
-    return float(2 * stats.t.sf(abs(values.mean()) / math.sqrt(variance), df=len(values) - 1))
+    return float(2 * stats.t.sf(abs(values.mean()) / error, df=len(values) - 1))
+
+
+def _standard_error(values: np.ndarray, test_per_train: float) -> float:
+    return math.sqrt((1 / len(values) + test_per_train) * values.var(ddof=1))
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class PairedTest:
     test_per_train: float
     paper: float | None = None
     """The same difference of the paper's means."""
+    r: int = CROWD
 
     @property
     def n(self) -> int:
@@ -69,6 +74,15 @@ class PairedTest:
     def corrected_t(self) -> float | None:
         """Two-sided p, None where the splits are too few."""
         return corrected_t_p(self.differences, self.test_per_train) if self.n >= FEWEST_SPLITS else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % confidence interval of the mean by the corrected t-test, None for one or two splits."""
+        if self.n < 3:
+            return None
+        values = np.asarray(self.differences)
+        reach = float(stats.t.ppf(1 - LEVEL / 2, df=self.n - 1)) * _standard_error(values, self.test_per_train)
+        return self.mean - reach, self.mean + reach
 
     @property
     def verdict(self) -> str:
@@ -100,21 +114,21 @@ def claims(records: Records) -> list[Claim]:
     ]
     ours = "Our change: ELIMIPL with the entropy of the candidates for its sparsity is more accurate than ELIMIPL"
     found = [
-        *(Claim(title, tuple(_ahead(records, better, worse))) for title, better, worse in compared),
+        *(Claim(title, tuple(leads(records, better, worse))) for title, better, worse in compared),
         Claim("ELIMIPL's lead over DEMIPL grows with r", tuple(_growing_leads(records))),
-        Claim(ours, tuple(_ahead(records, "ELIMIPL-entropy", "ELIMIPL"))),
+        Claim(ours, tuple(leads(records, "ELIMIPL-entropy", "ELIMIPL"))),
     ]
     return [claim for claim in found if claim.tests]
 
 
-def _ahead(records: Records, better: str, worse: str) -> Iterator[PairedTest]:
+def leads(records: Records, better: str, worse: str) -> Iterator[PairedTest]:
     """A test for every data set and r that both methods ran on."""
     for data, r in _settings_run(records, better):
-        if leads := _leads(records, data, r, better, worse):
+        if found := _leads(records, data, r, better, worse):
             papers = [Cell(data, r, method).paper for method in (better, worse)]
             paper = papers[0][0] - papers[1][0] if DATA[data].comparable and papers[0] and papers[1] else None
             title = f"{better} − {worse}" + (f", r = {r}" if r else "")
-            yield PairedTest(title, data, tuple(leads.values()), _ratio(records, Cell(data, r, better)), paper)
+            yield PairedTest(title, data, tuple(found.values()), _ratio(records, Cell(data, r, better)), paper, r)
 
 
 def _growing_leads(records: Records) -> Iterator[PairedTest]:

@@ -36,6 +36,11 @@ class _Split(Record):
     seconds: float | None = None
     cpu_seconds: float | None = None
     peak_mb: float | None = None
+    calibration_error: float | None = None
+    attention_auroc: float | None = None
+    attention_precision: float | None = None
+    untrained_attention_auroc: float | None = None
+    untrained_attention_precision: float | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -75,9 +80,13 @@ class Measured:
         return float(np.std(list(self.accuracies.values())))
 
     def average(self, what: str) -> float | None:
-        """Mean of `seconds`, `cpu_seconds` or `peak_mb` over the splits that have it."""
+        """Mean of one of the numbers a split may have, over the splits that have it."""
         known = [split[what] for split in self.splits.values() if split.get(what) is not None]
         return float(np.mean(known)) if known else None
+
+    def having(self, what: str) -> int:
+        """How many splits have a number."""
+        return sum(split.get(what) is not None for split in self.splits.values())
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ _SEGMENTS: dict[str, Any] = {
 }
 
 
-_OWN_RATES = (*OURS, *(name for name in SINCE if name not in ("DAM-CLI", "ELIMIPL-unscaled")))
+_OWN_RATES = (*OURS, *(name for name in SINCE if name not in ("DAM-CLI", "ELIMIPL-unscaled", "ELIMIPL-kept")))
 """Methods that don't take ELIMIPL's learning rates."""
 
 

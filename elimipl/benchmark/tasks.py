@@ -15,20 +15,26 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.pool import exit_in_words, in_processes
+from elimipl.answers.trust import auroc, average_precision
 from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.records import Records
 from elimipl.benchmark.settings import settings_of
 from elimipl.benchmark.sources import Shelf
 from elimipl.datasets.dataset import BagDataset
 from elimipl.methods import METHODS
+from elimipl.model.inference import Predictions
 from elimipl.settings import Settings
 
+BINS = 15
 _PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
+_NO_STEP = 1e-9
+"""The least learning rate there is: what one epoch of it leaves is the untrained network."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +67,25 @@ def run_task(task: Task) -> dict[str, Any]:
     with threadpool_limits(1):
         began, processor = time.perf_counter(), time.process_time()
         fitted = METHODS[task.cell.method].fit(task.train, config, device=task.device)
-        accuracy = fitted.predict(task.test).accuracy(task.test.labels)
+        predictions = fitted.predict(task.test)
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - processor
+    accuracy = predictions.accuracy(task.test.labels)
     if accuracy is None:
         raise InputError("The test bags have no true labels.", "Give the bags their labels.")
+    found_positives = attention_on_positives(predictions, task.test)
+    if found_positives:
+        still = config.replace(epochs=1, lr=_NO_STEP)
+        with threadpool_limits(1):
+            floor = METHODS[task.cell.method].fit(task.train, still, device=task.device).predict(task.test)
+        found_positives |= {
+            f"untrained_{name}": kept for name, kept in attention_on_positives(floor, task.test).items()
+        }
     found = fitted.history[-1].disambiguation_accuracy if fitted.history else None
     return {
         "accuracy": accuracy,
         "disambiguation_accuracy": found,
+        "calibration_error": calibration_error(predictions.probabilities, task.test.labels),
+        **found_positives,
         "seed": config.seed,
         "train_bags": len(task.train),
         "test_bags": len(task.test),
@@ -79,6 +96,34 @@ def run_task(task: Task) -> dict[str, Any]:
         "versions": {"python": platform.python_version(), **{package: version(package) for package in _PACKAGES}},
         "notes": list(getattr(fitted, "notes", ())),
     }
+
+
+def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
+    """Mean distance of confidence and accuracy over 15 bins of equal width, as CDL's authors report it.
+
+    (`elimipl.cards` has bins of equally many bags, which say more of few bags but can't be held against theirs.)
+    """
+    confidence, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == labels
+    bin_of = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    return float(np.abs(np.bincount(bin_of, weights=confidence - right)).sum() / len(labels))
+
+
+def attention_on_positives(predictions: Predictions, bags: BagDataset) -> dict[str, float]:
+    """AUROC and average precision of the attention against a bag's positive instances, means over the bags.
+
+    Empty where a method has no attention, or where nobody knows which instances are positive.
+    """
+    if predictions.attention is None or bags.instance_truth is None:
+        return {}
+    pairs = [
+        (bags.instance_truth[a:b], predictions.attention[a:b])
+        for a, b in zip(bags.offsets[:-1], bags.offsets[1:], strict=True)
+    ]
+    areas = [area for truth, scores in pairs if (area := auroc(truth, scores)) is not None]
+    precisions = [average_precision(truth, scores) for truth, scores in pairs if truth.any()]
+    if not areas:
+        return {}
+    return {"attention_auroc": float(np.mean(areas)), "attention_precision": float(np.mean(precisions))}
 
 
 def run_tasks(tasks: Iterable[Task], workers: int) -> Iterator[tuple[Task, SplitOutcome]]:

@@ -16,7 +16,7 @@ from safetensors.numpy import load
 
 from bag_generators.base.assets import asset_sha256, assets
 from bag_generators.base.errors import InputError
-from bag_generators.base.storage import write_whole
+from bag_generators.base.storage import write_together
 from elimipl.cards.card import Card
 
 SHIPPED = assets("models")
@@ -89,8 +89,7 @@ def model_files(card: Card, weights: bytes) -> dict[str, bytes]:
 
 def write_model(card: Card, weights: bytes, folder: Path) -> Path:
     """Write weights and card (in this order: a card never lies there without its weights); the card's path."""
-    for (name, content), what in zip(model_files(card, weights).items(), ("The model", "The model card"), strict=True):
-        write_whole(folder / name, content, what)
+    write_together({folder / name: content for name, content in model_files(card, weights).items()}, "The model")
     return folder / f"{card.id}.json"
 
 

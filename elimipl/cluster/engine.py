@@ -44,7 +44,7 @@ def connected(scheduler: str, workers: int | None = None) -> Iterator[Any]:
     distributed = _distributed()
     with ExitStack() as stack:
         if scheduler == LOCAL:
-            address = stack.enter_context(local_cluster(number_of_workers(workers, 2**31))).scheduler_address
+            address: Any = stack.enter_context(local_cluster(number_of_workers(workers, 2**31)))
         elif workers is not None:
             raise InputError(
                 "The number of workers is that of the scheduler.", f"Leave out --workers, or use --scheduler {LOCAL}."
@@ -153,6 +153,9 @@ def _versions() -> dict[str, str]:
 def local_cluster(workers: int) -> Iterator[Any]:
     """A Dask cluster of processes of this machine, which no other machine can reach and which shows no dashboard.
 
+    Dask runs what it is sent, so scheduler and workers listen only to those who hold a certificate that is made here
+    and thrown away. No other program of this machine does.
+
     A worker that dies always comes back. Left to itself, Dask looks 15 s after a death whether the worker is there
     again and gives it up for good when it is not, also where that is because it has died once more since; a picture
     that kills every worker so leaves a cluster without any.
@@ -172,6 +175,8 @@ def local_cluster(workers: int) -> Iterator[Any]:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
+            protocol="tls://",
+            security=_distributed().Security.temporary(),
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
             memory_limit=0,
@@ -184,6 +189,7 @@ def local_cluster(workers: int) -> Iterator[Any]:
 
 def _distributed() -> Any:
     try:
+        import cryptography  # noqa: F401 — Dask makes the certificates of a local cluster with it
         import distributed
     except ImportError:
         raise InputError(

@@ -91,6 +91,7 @@ SINCE: dict[str, str] = {
     **{f"{name}-sigmoid": f"{name} with the head of ELIMIPL's published code." for name in _CDL},
     "DAM-CLI": "ELIMIPL with DEMIPL's attention.",
     "ELIMIPL-unscaled": "ELIMIPL without the 1/√l of its attention.",
+    "ELIMIPL-kept": "ELIMIPL whose extractor is trained every fourth epoch; the rest learns from kept features.",
     "ABMIL": "Gated attention that learns from the true labels: the reference with nothing hidden.",
 }
 """Methods since ELIMIPL that train its network with another attention, loss or head (docs/methods.md).
@@ -98,7 +99,8 @@ SINCE: dict[str, str] = {
 CDL (Tang et al. 2026) multiplies the mapping loss by a margin and has a plain softmax; `…-sigmoid` gives it the head of
 ELIMIPL's published code, which tells what the loss gains and what the head. MIPLMA (Tang et al. 2024) cools its
 attention and adds a margin loss. DAM-CLI and ELIMIPL-unscaled are ablations of ELIMIPL's appendix (its Tables A4 and
-A5). ABMIL (Ilse, Tomczak and Welling 2018) is told the true labels.
+A5). ABMIL (Ilse, Tomczak and Welling 2018) is told the true labels. ELIMIPL-kept is a cheaper way to train ELIMIPL on
+pictures; where ψ1 has nothing to learn, it is ELIMIPL.
 """
 
 
@@ -110,7 +112,7 @@ def since_config(name: str, *, preset: str = "published", **settings: Any) -> Co
     >>> since_config("CDL-SAM-CN").loss, since_config("CDL-SAM-CN-sigmoid").head
     ('cdl-cn', 'softmax_of_sigmoid')
     """
-    has_cli = name in ("DAM-CLI", "ELIMIPL-unscaled")
+    has_cli = name in ("DAM-CLI", "ELIMIPL-unscaled", "ELIMIPL-kept")
     settings = {"sparsity": "l1", **settings} if has_cli else _without_cli(settings)
     if name.endswith("-sigmoid"):
         settings["head"] = "softmax_of_sigmoid"

@@ -58,6 +58,7 @@ class Network(nn.Module):
         self.dim = dim
         self.n_classes = n_classes
         self.has_own_extractor = extractor is not None
+        self.extracts = True  # whether instances come as they are, or as features that ψ1 has made of them
         if extractor is not None:
             self.extractor = extractor.to(getattr(torch, config.dtype))
             features = _tried_width(self.extractor, dim, getattr(torch, config.dtype))
@@ -136,6 +137,8 @@ class Network(nn.Module):
 
     def _extract(self, x: Tensor, bag_of: Tensor, bags: int) -> Tensor:
         """ψ1, eq. 1."""
+        if not self.extracts:
+            return x
         if self.config.extractor == "context" and not self.has_own_extractor:
             return with_context(x, bag_of, bags)
         extracted: Tensor = self.extractor(x)

@@ -21,7 +21,7 @@ from elimipl.datasets.dataset import BagDataset
 from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss, checked_loss
 from elimipl.model.batching import Bags, PackedBags, StreamedBags
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import Predictions, infer, infer_packed, share_correct
+from elimipl.model.inference import BAGS_AT_ONCE, Predictions, infer, infer_packed, share_correct
 from elimipl.model.losses import initial_weights, move_weights
 from elimipl.model.margin_losses import MARGIN_LOSSES
 from elimipl.model.network import Network, build_network
@@ -123,7 +123,7 @@ def fit(
         steps: Steps = way(network, config, loss, None if team.alone else team.add_up)
         run = _Run(dataset, held_out, network, steps, team)
         if not team.alone:
-            run.steps, run.bags = SharedSteps(steps, config, loss), SharedBags(run.bags, team.part)
+            run.steps = SharedSteps(steps, config, loss)
         keeper = None if checkpoint is None or not team.leads else Checkpoint(Path(checkpoint), config, dataset)
         if keeper is not None and resume and keeper.path.exists():
             run.restore(*keeper.load())
@@ -173,7 +173,8 @@ class _Run:
         self.device = device = network.embed.weight.device
         self.labels = dataset.labels
         self.scaler = team.scaler(dataset, config.scaling)
-        self.bags: Any = self._pack(dataset)
+        self.bags = self._pack(dataset)
+        self._features: Bags | None = None  # of ψ1, while it is not trained
         held_out = team.share(held_out)
         self.held_out = None if held_out is None else (self._pack(held_out), held_out.labels)
         self.candidates = torch.tensor(dataset.candidates, device=device)
@@ -188,6 +189,23 @@ class _Run:
             return StreamedBags(sizes, dtype, self.device, dataset.instances, self.scaler)
         scaled = self.scaler.transform(dataset.instances, self.config.dtype)
         return PackedBags.pack(scaled, dataset.sizes, dtype, self.device)
+
+    def _learned_from(self, epoch: int) -> tuple[Any, bool]:
+        """The bags of an epoch, and whether they are features of ψ1."""
+        features = not self.config.trains_extractor(epoch) and any(True for _ in self.network.extractor.parameters())
+        if not features:
+            self._features = None
+        elif self._features is None:
+            self._features = self._extracted()
+        bags = self._features or self.bags
+        return bags if self.team.alone else SharedBags(bags, self.team.part), features
+
+    def _extracted(self) -> Bags:
+        """All bags as ψ1 sees them now."""
+        self.network.eval()
+        with torch.no_grad():
+            x = torch.cat([self.network.extractor(batch.x) for batch in self.bags.batches(BAGS_AT_ONCE)])
+        return PackedBags(self.bags.sizes, self.bags.dtype, self.device, x)
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that training has moved so far."""
@@ -216,8 +234,9 @@ class _Run:
         candidates, weights = self.candidates[order], self.weights[order]
         in_loss, energies = torch.empty_like(weights), torch.empty_like(weights)
         scores, rho = [], self.config.rho(epoch)
-        with self.steps.epoch(seed):
-            for batch in self.bags.batches(self.config.batch, order):
+        bags, features = self._learned_from(epoch)
+        with self.steps.epoch(seed, features):
+            for batch in bags.batches(self.config.batch, order):
                 some = batch.members
                 out = self.steps.outputs(batch, generator)
                 energies[some] = out.energies.detach()

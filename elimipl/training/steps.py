@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from bag_generators.base.errors import InputError
 from elimipl.asked_by_name import asked_by
@@ -44,10 +44,15 @@ class Steps(ABC):
         self._network, self._config, self._loss, self._add_up = network, config, loss, add_up
         self._bags, self._sum = 0, 0.0  # of another loss, over the bags of the epoch
 
-    def epoch(self, seed: int) -> AbstractContextManager[None]:
-        """Surrounds the steps of one epoch."""
+    @contextmanager
+    def epoch(self, seed: int, features: bool = False) -> Iterator[None]:
+        """Surrounds the steps of one epoch; those on `features` of ψ1 leave it as it is."""
         self._bags, self._sum = 0, 0.0
-        return nullcontext()
+        self._network.extracts = not features
+        try:
+            yield
+        finally:
+            self._network.extracts = True
 
     @abstractmethod
     def outputs(self, batch: Batch, generator: Draws) -> BagOutputs:
@@ -82,9 +87,10 @@ class FlatSGD:
     The parameters of the network become views of `parameters`, so both always hold the same numbers.
     """
 
-    def __init__(self, network: nn.Module, config: Config, add_up: AddUp | None) -> None:
-        self._config, self._add_up = config, add_up
-        self._views = list(network.parameters())
+    def __init__(self, network: Network, config: Config, add_up: AddUp | None) -> None:
+        self._network, self._config, self._add_up = network, config, add_up
+        self._views = list(network.parameters())  # those of the extractor are the first
+        self._of_extractor = len(list(network.extractor.parameters()))
         self.parameters = torch.cat([view.detach().flatten() for view in self._views])
         self.velocity = torch.zeros_like(self.parameters)
         parts = self.parameters.split([view.numel() for view in self._views])
@@ -93,17 +99,22 @@ class FlatSGD:
 
     def step(self, outputs: Sequence[Tensor], gradients_of_loss: Sequence[Tensor], lr: float) -> None:
         """Move every parameter downhill, given the derivatives of the loss by some outputs of the network."""
-        gradients = torch.autograd.grad(outputs, self._views, gradients_of_loss)
+        views, parameters, velocity = self._views, self.parameters, self.velocity
+        if not self._network.extracts:
+            views = views[self._of_extractor :]
+            start = len(parameters) - sum(view.numel() for view in views)
+            parameters, velocity = parameters[start:], velocity[start:]
+        gradients = torch.autograd.grad(outputs, views, gradients_of_loss)
         gradient = torch.cat([part.reshape(-1) for part in gradients])
         if self._add_up is not None:
             self._add_up([gradient])
         config = self._config
         if config.clip > 0:
             gradient.mul_((config.clip / gradient.norm()).clamp_(max=1))
-        gradient.add_(self.parameters, alpha=config.weight_decay)
-        self.velocity.mul_(config.momentum).add_(gradient)
-        direction = gradient.add_(self.velocity, alpha=config.momentum) if config.nesterov else self.velocity
-        self.parameters.sub_(direction, alpha=lr)
+        gradient.add_(parameters, alpha=config.weight_decay)
+        velocity.mul_(config.momentum).add_(gradient)
+        direction = gradient.add_(velocity, alpha=config.momentum) if config.nesterov else velocity
+        parameters.sub_(direction, alpha=lr)
 
 
 class FastSteps(Steps):
@@ -163,11 +174,11 @@ class PlainSteps(Steps):
                 self._optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
 
     @contextmanager
-    def epoch(self, seed: int) -> Iterator[None]:
+    def epoch(self, seed: int, features: bool = False) -> Iterator[None]:
         """Layers of others may draw from torch's common generator: it is seeded here, and as before afterwards."""
         device = self._network.embed.weight.device
         self._network.train()
-        with super().epoch(seed), torch.random.fork_rng([device] if device.type == "cuda" else []):
+        with super().epoch(seed, features), torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(seed)
             yield
 

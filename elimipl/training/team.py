@@ -127,9 +127,9 @@ class SharedSteps:
         self._steps, self._config = steps, config
         self.losses, self.tensors = steps.losses, steps.tensors
 
-    def epoch(self, seed: int) -> AbstractContextManager[None]:
+    def epoch(self, seed: int, features: bool = False) -> AbstractContextManager[None]:
         """As the steps have it."""
-        return self._steps.epoch(seed)
+        return self._steps.epoch(seed, features)
 
     def outputs(self, batch: SharedBatch, generator: torch.Generator) -> BagOutputs:
         """Energies of all bags; scores of all instances where the loss needs them, of those read here elsewhere."""

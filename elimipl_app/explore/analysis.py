@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -150,6 +150,11 @@ class Analysis:
             prediction, verdict = predicted(self.image, self.bag, self.predictor, gone)
         return prediction, Answer.of(self.predictor, prediction, verdict).read_at(self.view.scale)
 
+    def answer_within(self, inside: Collection[int]) -> Answer:
+        """What the model says of these instances alone: of a lens, from cells that were read with the whole."""
+        everything = np.arange(len(self.bag))
+        return self.answer_without(everything[~np.isin(everything, list(inside))].tolist())[1]
+
     @cached_property
     def votes(self) -> Votes:
         """The class that each place of the field of view votes for."""
@@ -293,24 +298,38 @@ def bag_key(analysis: Analysis) -> str:
 
 def removed_patches(analysis: Analysis) -> tuple[int, ...]:
     """The patches taken out of this bag; all of them count as none, for an empty bag has no answer."""
-    of_bag, patches = st.session_state.get("removed", ("", ()))
-    if of_bag != bag_key(analysis) or len(patches) >= len(analysis.bag):
-        return ()
-    return tuple(patches)
+    patches = _of_bags("removed").get(bag_key(analysis), ())
+    return () if len(patches) >= len(analysis.bag) else patches
 
 
 def set_removed(of_bag: str, patches: Iterable[int]) -> None:
     """Take exactly these patches out of the bag whose `bag_key` is given, and none out of any other."""
-    st.session_state["removed"] = (of_bag, tuple(sorted(set(patches))))
+    _keep("removed", of_bag, tuple(sorted(set(patches))))
 
 
 def drawn_region(analysis: Analysis) -> tuple[tuple[tuple[float, float], ...], ...]:
     """Polygons in pixels of the whole picture that a person drew on this bag; empty where there are none."""
-    of_bag, polygons = st.session_state.get("region", ("", ()))
-    return polygons if of_bag == bag_key(analysis) else ()
+    return _of_bags("region").get(bag_key(analysis), ())
 
 
 def set_region(of_bag: str, polygons: Iterable[np.ndarray]) -> None:
     """Keep the region a person drew: polygons (v, 2)."""
-    kept = tuple(tuple((float(x), float(y)) for x, y in polygon) for polygon in polygons)
-    st.session_state["region"] = (of_bag, kept)
+    _keep("region", of_bag, tuple(tuple((float(x), float(y)) for x, y in polygon) for polygon in polygons))
+
+
+MOST_BAGS = 32
+"""Bags of one visit whose removed patches and regions are remembered."""
+
+
+def _of_bags(what: str) -> dict[str, Any]:
+    return st.session_state.setdefault(what, {})
+
+
+def _keep(what: str, of_bag: str, value: tuple[Any, ...]) -> None:
+    """Remember it for this bag alone; it is there again when a person comes back to the picture."""
+    kept = _of_bags(what)
+    kept.pop(of_bag, None)
+    if value:
+        kept[of_bag] = value
+    while len(kept) > MOST_BAGS:
+        kept.pop(next(iter(kept)))

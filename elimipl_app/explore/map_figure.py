@@ -216,6 +216,15 @@ def add_region(drawing: Drawing, polygons: Sequence[np.ndarray], colour: str) ->
             )
 
 
+def movable(polygon: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """What a person drew, as a selection that the browser lets be dragged about: a box, or a free shape."""
+    (x0, y0), (x1, y1) = np.min(polygon, axis=0).tolist(), np.max(polygon, axis=0).tolist()
+    placed = {"xref": "x", "yref": "y"}
+    if len(polygon) == 4 and {x for x, _ in polygon} <= {x0, x1} and {y for _, y in polygon} <= {y0, y1}:
+        return {"type": "rect", "x0": x0, "y0": y0, "x1": x1, "y1": y1, **placed}
+    return {"type": "path", "path": f"M{'L'.join(f'{x:.1f},{y:.1f}' for x, y in polygon)}Z", **placed}
+
+
 def _add_pictures(drawing: Drawing, view: View, x_axis: str, y_axis: str, panels: int) -> None:
     """The whole picture, and over it the field of view in its own pixels where the whole had to be shrunk."""
     side = {"long_side": TWO_PANELS_SIDE} if panels > 1 else {}

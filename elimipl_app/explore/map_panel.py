@@ -31,7 +31,8 @@ from elimipl_app.explore.analysis import (
     set_removed,
     shown_now,
 )
-from elimipl_app.explore.map_figure import map_figure
+from elimipl_app.explore.links import hold_lens
+from elimipl_app.explore.map_figure import map_figure, movable
 from elimipl_app.explore.maps import (
     drawn_contours,
     drawn_numbers,
@@ -40,6 +41,7 @@ from elimipl_app.explore.maps import (
     members_of,
     panels_of,
     polygons_of,
+    region_mask,
     vote_shares,
 )
 from elimipl_app.inputs.picture import move_to
@@ -69,6 +71,8 @@ def _show_figure(analysis: Analysis, tool: str) -> None:
     scores = map_scores(analysis, view)
     figure, title = map_figure(analysis, view, scores, current_palette()), texts.SOURCE_TITLES[view.kind]
     figure.update_layout(dragmode="select" if tool == REGION else "pan")  # a click needs “pan”
+    if tool == REGION:
+        figure.update_layout(selections=[movable(polygon) for polygon in view.region])
     if tool != LOOK:  # rings would mark everything inside a box
         figure.update_traces(selected={"marker": {"opacity": 0}}, selector={"name": "instances"})
     # Streamlit keeps the callbacks of earlier figures; one that held the analysis would keep its picture for ever.
@@ -171,6 +175,7 @@ def _answer_click(tool: str) -> None:
     selection = st.session_state["overlay"]["selection"]
     if tool == REGION:
         set_region(bag_key(analysis), polygons_of(selection))
+        hold_lens(analysis)
         return
     patches = {int(point["customdata"]) for point in selection["points"] if point.get("customdata") is not None}
     if tool == REMOVE:
@@ -218,10 +223,22 @@ def _say(analysis: Analysis, view: ViewState, scores: np.ndarray) -> None:
     if in_lines and not drawn_contours(panels_of(analysis, view)):
         st.caption(texts.NO_CONTOURS)
     if view.region:
-        st.markdown(texts.region_sentence(drawn_numbers(analysis, view), texts.SOURCE_TITLES[view.kind]))
+        _say_what_the_lens_holds(analysis, view)
     elif st.session_state.get("tool") == REGION:
         st.caption(texts.REGION_HINT)
     _say_whether_it_holds(analysis, view, scores)
+
+
+def _say_what_the_lens_holds(analysis: Analysis, view: ViewState) -> None:
+    """The answers of the lens and of the picture, from one reading of all cells; and whether the map finds it."""
+    numbers = drawn_numbers(analysis, view)
+    inside = members_of(analysis.bag, region_mask(analysis, view)) - set(view.removed)
+    if inside:
+        answers = analysis.answer_within(inside), analysis.answer_without(view.removed)[1]
+        st.markdown(texts.lens_sentence(*(escape(texts.answer_in_brief(one)) for one in answers), numbers))
+    else:
+        st.caption(texts.EMPTY_LENS)
+    st.caption(texts.region_sentence(numbers, texts.SOURCE_TITLES[view.kind]))
 
 
 def _say_whether_it_holds(analysis: Analysis, view: ViewState, scores: np.ndarray) -> None:

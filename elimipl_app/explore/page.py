@@ -12,6 +12,7 @@ from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import Analysis, ViewState, analyse, shown_now
 from elimipl_app.explore.answer import choose_candidates, show_answer
 from elimipl_app.explore.exports import geojson, instances_csv, provenance_json
+from elimipl_app.explore.links import follow_link
 from elimipl_app.explore.map_panel import show_map
 from elimipl_app.explore.picture_export import painted_png
 from elimipl_app.explore.report import html_report
@@ -68,6 +69,7 @@ def show_page() -> None:
     except InputError as error:
         show_error(error)
         st.stop()
+    follow_link(analysis)
     with candidates_place:
         said = st.container(width="stretch")
         with st.popover(texts.CANDIDATES_HEADING, icon=":material/groups:"):

@@ -8,7 +8,6 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from bag_generators import Bag, InputError, TissueImage
-from bag_generators.scale import is_large
 from elimipl.answers.explain import rank_agreement
 from elimipl.answers.trust import FlippingCurve, flipping_curve, smallest_flip
 from elimipl.cards.wording import kept_sentence
@@ -28,7 +27,6 @@ from elimipl_app.explore.analysis import (
     shown_now,
 )
 from elimipl_app.explore.maps import map_scores
-from elimipl_app.explore.tiles import show_tiles
 from elimipl_app.shell import charts
 from elimipl_app.shell.cached import bag_of
 from elimipl_app.shell.markdown import escape
@@ -44,9 +42,6 @@ def show_below(analysis: Analysis) -> None:
         texts.TRUST_TAB: show_flipping,
         texts.SUM_TAB: show_sums,
     }
-    whole = analysis.view.picture
-    if is_large(whole):
-        tabs[texts.TILES_TAB] = show_tiles
     tabs[texts.BAG_TAB] = lambda shown: show_bag(shown.bag)
     for tab, show in zip(st.tabs(list(tabs), key="below", on_change="rerun"), tabs.values(), strict=True):
         if tab.open:

@@ -50,7 +50,7 @@ OUTSIDE_HELP = "What the model gives to labels that the candidate set rules out.
 OWN_SET_HINT = "Bars are coloured by the model's own 90 % set. Click the bars of the labels that you find possible."
 NO_SET_HINT = "This model has no 90 % set of its own. Click the bars of the labels that you find possible."
 WHAT_IF_TAB, TRUST_TAB = "What if", "Is the map right?"
-SUM_TAB, TILES_TAB, BAG_TAB = "How the score adds up", "All tiles", "The bag"
+SUM_TAB, BAG_TAB = "How the score adds up", "The bag"
 WHAT_IF_HELP = "The model predicts again from the patches that stay. Outlined ghost bars show the answer before."
 BLOCKS_HELP = (
     "Cells are taken out in blocks of 4 × 4 (56 px), numbered from the upper left corner row by row. The tool Remove "
@@ -98,14 +98,18 @@ PAINTED_HELP = "Contours go around the quarter that the map points at. The vote 
 NO_CONTOURS = "No line is drawn: no part of the picture stands out on this map. “Filled” in the settings shows it all."
 PANELS_TITLES = {"one": "Map", "original": "Original beside it", "classes": "First and second choice"}
 ORIGINAL_TITLE = "original"
-TOOL_TITLES = {"look": "Look", "region": "Region", "remove": "Remove"}
+TOOL_TITLES = {"look": "Look", "region": "Lens", "remove": "Remove"}
 TOOL_HELP = (
-    "Look: click a patch to read about it, or beside the field of view to move it. "
-    "Region: draw around a part and compare the map with it. Remove: click patches to take them out (cells go in "
-    "blocks of 56 px), or draw around them. The buttons on the picture choose what a drag does: box, free shape, or "
-    "moving the picture."
+    "Look: click a patch to read about it. Lens: draw around a part for its own answer, and to compare the map with "
+    "it. Remove: click patches to take them out (cells go in blocks of 56 px), or draw around them. The buttons on the "
+    "picture choose what a drag does: box, free shape, or moving the picture. A click beside the field of view moves "
+    "it, where only a field is read."
 )
-REGION_HINT = "Draw a box in the picture, or a free shape (lasso button): its share of the attention is said here."
+REGION_HINT = (
+    "Draw a box in the picture, or a free shape (lasso button): its own answer is said here, from the cells that were "
+    "read already. Click on it, and it can be dragged."
+)
+EMPTY_LENS = "No patch lies in the lens for the most part: draw a larger one."
 
 
 CHECK_TITLES = {
@@ -308,12 +312,36 @@ def map_sentence(kind: str, name: str, scores: np.ndarray) -> str:
     return what.format(name, *((-high, -low) if kind == "leave_one_out" else (low, high)))
 
 
+def lens_sentence(inside: str, whole: str, numbers: RegionNumbers) -> str:
+    """The answer of the lens and that of the whole picture, each named."""
+    return f"**In the lens** ({numbers.patches} patches): **{inside}**. **The whole picture**: {whole}."
+
+
+def answer_in_brief(answer: Answer) -> str:
+    """Label and probability; where there is no answer, that, and what it would be."""
+    said = f"{class_in_words(answer.label_space, answer.label_space.index(answer.label))} · {answer.probability:.0%}"
+    return f"{answer.headline[:1].lower()}{answer.headline[1:]} (else {said})" if answer.declined else said
+
+
+CHANCE = 0.1
+"""An AUROC this near to a half is no better than chance."""
+
+
+def found_sentence(auroc: float | None, title: str) -> str:
+    """Whether a map finds what a person outlined, in words."""
+    if auroc is None:
+        return ""
+    if auroc >= 0.5 + CHANCE:
+        return f"“{title}” finds your region (AUROC {auroc:.2f})."
+    if auroc <= 0.5 - CHANCE:
+        return f"“{title}” points away from your region (AUROC {auroc:.2f})."
+    return f"“{title}” finds your region no better than chance (AUROC {auroc:.2f})."
+
+
 def region_sentence(numbers: RegionNumbers, title: str) -> str:
     """What a drawn region holds."""
     times = f", {numbers.attention / numbers.area:.1f} times its share" if numbers.area > 0 else ""
-    found = (
-        "" if numbers.auroc is None else f" {title} finds its {numbers.patches} patches with AUROC {numbers.auroc:.2f}."
-    )
+    found = f" {found_sentence(numbers.auroc, title)}".rstrip()
     return (
         f"**{numbers.attention:.0%} of the attention** lies in the region, which is {numbers.area:.0%} of the area"
         f"{times}.{found}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import streamlit as st
 
@@ -14,6 +15,7 @@ from bag_generators.tissue.samples import Sample
 from bag_generators.uploads import read_upload
 from elimipl_app.charts.tissue import display_copy
 from elimipl_app.server.log import timed
+from elimipl_app.server.visitor import KeptForVisitors, visitor
 from elimipl_app.shell import address
 from elimipl_app.shell.page import show_error
 
@@ -23,6 +25,7 @@ MOST_BYTES = 64_000_000
 MORE_HELP = "Fetches four tiles of CRC-VAL-HE-7K (CC BY 4.0) from Zenodo, about a megabyte. Nothing of yours is sent."
 MORE_FAILED = "The tiles could not be fetched from Zenodo."
 _KEPT, _SHOWN = "kept_pictures", "shown_kept"
+MOST_BYTES_OF_ALL = 512_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +37,27 @@ class KeptPicture:
     label: str | None = None
 
 
+def _size(kept: Mapping[str, KeptPicture]) -> int:
+    return sum(one.image.pixels.nbytes for one in kept.values())
+
+
+_of_browsers: KeptForVisitors[dict[str, KeptPicture]] = KeptForVisitors(MOST_BYTES_OF_ALL, _size)
+"""A reload ends the visit; who is back within ten minutes finds the pictures again. Later nothing is kept."""
+
+
 def kept_pictures() -> dict[str, KeptPicture]:
     """By sha256, the oldest first."""
-    return st.session_state.setdefault(_KEPT, {})
+    if _KEPT not in st.session_state:
+        st.session_state[_KEPT] = dict(_of_browsers.of(visitor()) or {})
+    return cast(dict[str, KeptPicture], st.session_state[_KEPT])
+
+
+def keep_for_reload() -> None:
+    """Call in every run: the ten minutes begin again."""
+    if kept := kept_pictures():
+        _of_browsers.keep(visitor(), dict(kept))
+    else:
+        _of_browsers.forget(visitor())
 
 
 def keep(picture: KeptPicture) -> None:
@@ -44,9 +65,7 @@ def keep(picture: KeptPicture) -> None:
     kept = kept_pictures()
     kept.pop(picture.image.sha256, None)
     kept[picture.image.sha256] = picture
-    while len(kept) > MOST_KEPT or (
-        len(kept) > 1 and sum(one.image.pixels.nbytes for one in kept.values()) > MOST_BYTES
-    ):
+    while len(kept) > MOST_KEPT or (len(kept) > 1 and _size(kept) > MOST_BYTES):
         kept.pop(next(iter(kept)))
 
 
@@ -185,6 +204,11 @@ def follow_link() -> None:
 def is_waiting() -> bool:
     """Whether the link names a picture that this visitor has not opened yet."""
     return st.session_state.get(_WAITS) is not None
+
+
+def shows_another() -> bool:
+    """Whether the link names a picture that is not the one on the page."""
+    return st.session_state.get(_OTHER) is not None
 
 
 def show_waiting() -> None:

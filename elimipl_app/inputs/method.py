@@ -21,14 +21,14 @@ DIGITS = 12
 """Of the sha256 of the weights in a link."""
 FIRST_MODELS = (DEFAULT, "drawn7-deep-elimipl", "tissue7-deep-elimipl")
 """Ids of the models that read pictures at first, the best one first: of tissue, of drawings."""
-_READS_DRAWINGS = "reads_drawings"
+_READS_DRAWINGS, _LEFT = "reads_drawings", "models_left"
 
 
 def fit_to_picture(drawn: bool) -> None:
     """Turn to a model of drawings when a drawing is opened, and to one of tissue when anything else is.
 
-    A link that names a generator or classes, and a person who chooses them afterwards, are not overruled. Who comes
-    from training a model finds its generator.
+    A link that names a generator or classes, and a person who chooses them afterwards, are not overruled: who comes
+    back from the other kind finds the model left there. Who comes from training a model finds its generator.
     """
     state = st.session_state
     before = state.get(_READS_DRAWINGS)
@@ -38,8 +38,14 @@ def fit_to_picture(drawn: bool) -> None:
     if before is None and (own := trained_models()):
         state["generator"] = list(own.values())[-1].card.generator
         return
+    left = state.setdefault(_LEFT, {})
+    if before is not None:
+        left[before] = state.get("generator"), state.get("labels")
     usable = [card for card in _shipped()[0] if card.generator in GENERATORS]
     fitting = [card for card in usable if (card.pictures == PHANTOMS) == drawn] or usable
+    if left.get(drawn) in [(card.generator, card.label_space.id) for card in fitting]:
+        state["generator"], state["labels"] = left[drawn]
+        return
     kept = [card for card in fitting if card.generator == state.get("generator", DEFAULT_GENERATOR)]
     wanted = [card for name in FIRST_MODELS for card in fitting if card.id == name]
     order = wanted if before is None else [*(card for card in wanted if card in kept), *kept, *wanted]

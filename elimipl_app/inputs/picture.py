@@ -1,13 +1,16 @@
 """Step 1, the picture: a sample in one click, an upload, or one of this visit again; and the field of a large one."""
 
 import hashlib
+import io
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bag_generators import InputError, TissueImage
-from bag_generators.base.formats import extensions
+from bag_generators.base.formats import extensions, slide_extensions
 from bag_generators.scale import MICRONS, ScaleDecision, decide_scale, field_size, is_large
 from bag_generators.tissue.samples import Sample, list_samples
 from bag_generators.uploads import read_upload
@@ -18,6 +21,7 @@ from elimipl_app.inputs.gallery import (
     forget_all,
     is_waiting,
     keep,
+    keep_for_reload,
     kept_pictures,
     offer_more_samples,
     sample_thumbnail,
@@ -28,7 +32,7 @@ from elimipl_app.inputs.gallery import (
 )
 from elimipl_app.inputs.method import keep_model
 from elimipl_app.server.log import picture_name, timed
-from elimipl_app.shell import address, choices
+from elimipl_app.shell import choices
 from elimipl_app.shell import texts as shared
 from elimipl_app.shell.cached import scale_of
 from elimipl_app.shell.handover import forget_handed_over, handed_over
@@ -41,7 +45,8 @@ FIRST_SAMPLE = "real-gland"
 `tests/elimipl_app/explore/test_first_visit.py` says which samples do when another model is trained.
 """
 
-STILL_SHOWN = "The picture before is still shown."
+STILL_SHOWN = "The previous picture is still shown."
+WHOLE_SLIDE = InputError("This is a whole slide.", "Open it on the Slide page, which reads slides piece by piece.")
 GALLERY_GROUPS = {
     "real": "Real tissue, H&E",
     "restained": "Real colon tissue, re-stained",
@@ -52,11 +57,9 @@ WHOLE_HELP = (
     "Deep reads all of it in cells at its own scale, however long that takes; the other generators shrink it to one "
     "tile. “elimipl predict” and Batch do so, too."
 )
-PART_HELP = (
-    "Off: the whole picture is read, as “elimipl predict” and Batch do. On: a field as large as the tiles that the "
-    "models learned from; a click beside it moves it. The two may differ: each answers for what it has read."
-)
-SCALE_HELP = "Usually 0.25 for a 40× and 0.5 for a 20× scan. The field of view is sized so that the scale fits."
+MAGNIFICATIONS = {"10×": 1.0, "20×": 0.5, "40×": 0.25}
+"""µm per pixel of what scanners call so."""
+SCALE_HELP = "How large a pixel is: of a 40× scan about 0.25 µm. The picture is read again at once."
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,17 +103,24 @@ def choose_picture() -> Picture | None:
     except InputError as error:
         show_error(error)
         samples = {}
-    upload = st.file_uploader("Upload a picture", type=list(extensions()), help=shared.UPLOAD_HELP, key="upload")
+    upload = st.file_uploader(
+        "Upload a picture",
+        type=[*extensions(), *(ending for ending in slide_extensions() if ending not in extensions())],
+        help=f"{shared.UPLOAD_HELP} Whole slides open on the Slide page.",
+        key="upload",
+        on_change=_let_go_of_upload,
+    )
     if upload is None:
-        _let_go_of_upload()
+        _forget_upload()
     else:
-        _receive(upload.file_id, upload.getvalue())
+        _receive(upload.file_id, upload)
     follow_link()
     if (handed := handed_over()) is not None:
         keep(KeptPicture(handed.image, handed.title))
         show_kept(handed.image.sha256)
         keep_model()
         forget_handed_over()
+    keep_for_reload()
     if is_waiting():
         return None
     chosen = _choose_sample(samples) if samples else None
@@ -194,12 +204,12 @@ class _Seen:
     refusal: InputError | None = None
 
 
-def _receive(file_id: str, data: bytes) -> None:
+def _receive(file_id: str, upload: io.BytesIO) -> None:
     """Decode an upload once and show it; where it can't be used, say so and show the upload before it."""
-    st.session_state["upload_gone"] = False
+    st.session_state["upload_gone"] = None
     seen: _Seen | None = st.session_state.get("upload_seen")
     if seen is None or seen.file_id != file_id:
-        seen = _look_at(file_id, data, seen.sha256 if seen else None)
+        seen = _look_at(file_id, upload, seen.sha256 if seen else None)
         if seen.sha256 is not None:
             show_kept(seen.sha256)
         # Last: a run may be broken off for a newer one wherever it touches the state, and what is seen is not shown.
@@ -207,23 +217,36 @@ def _receive(file_id: str, data: bytes) -> None:
     if seen.refusal is not None:
         show_error(seen.refusal)
         st.caption(STILL_SHOWN)
+        if seen.refusal is WHOLE_SLIDE:
+            st.page_link("pages/slide.py", label="Open the Slide page", icon=":material/zoom_in_map:")
 
 
 def _let_go_of_upload() -> None:
-    """Return to the samples when the upload is taken away, and forget it when the page runs once more without one.
+    """Return to the samples when a person takes the upload away; who visits another page takes nothing away."""
+    seen: _Seen | None = st.session_state.get("upload_seen")
+    own = shown_kept()
+    if st.session_state["upload"] is None and seen is not None:
+        st.session_state["upload_gone"] = "now"
+        if own is not None and own.image.sha256 == seen.sha256:
+            show_kept(None)
+
+
+def _forget_upload() -> None:
+    """Forget an upload that was taken away when the page runs once more without one.
 
     A browser that replaces a file takes the old one away first, and the page runs once in between.
     """
-    seen: _Seen | None = st.session_state.get("upload_seen")
-    own = shown_kept()
-    if st.session_state.get("upload_gone"):
+    if st.session_state.get("upload_gone") == "before":
         st.session_state.pop("upload_seen", None)
-    elif seen is not None and own is not None and own.image.sha256 == seen.sha256:
-        show_kept(None)
-    st.session_state["upload_gone"] = True
+    elif st.session_state.get("upload_gone") == "now":
+        st.session_state["upload_gone"] = "before"
 
 
-def _look_at(file_id: str, data: bytes, before: str | None) -> _Seen:
+def _look_at(file_id: str, upload: io.BytesIO, before: str | None) -> _Seen:
+    ending = Path(getattr(upload, "name", "")).suffix.lower()
+    if ending in slide_extensions() and ending not in extensions():
+        return _Seen(file_id, before, WHOLE_SLIDE)
+    data = upload.getvalue()
     try:
         sha256 = hashlib.sha256(data).hexdigest()
         with timed("load", **picture_name(sha256), bytes=len(data)):
@@ -235,33 +258,35 @@ def _look_at(file_id: str, data: bytes, before: str | None) -> _Seen:
     return _Seen(file_id, sha256)
 
 
-QUICK = 4_000_000
-"""Pixels at the models' scale of a picture that cells read as a whole before anybody asks for it."""
+MOST_AT_ONCE = 65_536 * 14**2
+"""Pixels at the models' scale that cells read without being asked, about 3,500 px square; Slide reads more."""
+TOO_LARGE = (
+    "Larger than what is read at once (about 1.8 mm square): one field of it is read. The Slide page reads all of it."
+)
 
 
 def choose_field(picture: Picture, generator: str) -> View:
     """The part of the picture the model sees: all of it, as `elimipl predict` reads it, or one field of a large one."""
-    with st.container(horizontal=True, vertical_alignment="center", key="field"):
-        said = st.container(width="stretch")
+    with st.container(horizontal=True, vertical_alignment="center", key="field", gap="small"):
+        chips = st.container(width="content")
         with st.popover(FIELD_HEADING, icon=":material/crop_free:"):
-            scale = _choose_scale(picture.image)
+            scale = _choose_scale(picture.image, chips)
             view = replace(_part_of(scale.apply_to(picture.image), generator), scale=scale)
         moved = "" if view.whole is None else f" at {view.x}, {view.y}; click beside it to move it"
-        said.caption(f"{view.image.width} × {view.image.height} px{moved} · {scale.sentence}")
+        said = f"{view.image.width} × {view.image.height} px{moved} · {scale.sentence}"
+        st.caption(said, width="stretch")
     return view
 
 
 def _part_of(image: TissueImage, generator: str) -> View:
     if not is_large(image):
         return View(image)
-    factor = (image.microns_per_pixel or MICRONS) / MICRONS
-    if generator == "deep" and image.width * image.height * factor**2 <= QUICK:
-        if "part" not in st.session_state and {"x", "y"} & address.everything().keys():
-            st.session_state["part"] = True  # the link is one to a field
-        whole = not choices.switch("One field only", "part", help=PART_HELP)
-    else:
-        whole = choices.switch("Whole picture", "whole", help=WHOLE_HELP)
-    if whole:
+    if generator == "deep":
+        factor = (image.microns_per_pixel or MICRONS) / MICRONS
+        if image.width * image.height * factor**2 <= MOST_AT_ONCE:
+            return View(image)
+        st.caption(TOO_LARGE)
+    if choices.switch("Whole picture", "whole", help=WHOLE_HELP):
         return View(image)
     size = field_size(image)
     x, y = _position(image, size)
@@ -277,21 +302,41 @@ def move_to(x: float, y: float, size: int, image: TissueImage) -> None:
     st.session_state["y"] = max(0, min(image.height - size, round(y - size / 2)))
 
 
-def _choose_scale(image: TissueImage) -> ScaleDecision:
-    """The scale that a person sets, else the one decided on for every page and command."""
-    decided = scale_of(image)
+def _choose_scale(image: TissueImage, chips: DeltaGenerator) -> ScaleDecision:
+    """The scale that a person sets, by a chip or in numbers, else the one decided on for every page and command."""
+    state, decided = st.session_state, scale_of(image)
     start = min(4.0, max(0.05, round(decided.microns_per_pixel, 4)))
     key = "microns" if decided.origin == "assumed" else f"microns_{start:.6g}"
     microns = choices.number("µm per pixel", 0.05, 4.0, start, key, 0.05, help=SCALE_HELP)
+    state["magnification"] = next((name for name, of in MAGNIFICATIONS.items() if abs(of - microns) < 1e-3), None)
+
+    def take() -> None:
+        state[key] = MAGNIFICATIONS.get(state["magnification"], start)
+
+    chips.segmented_control(
+        "Scale",
+        list(MAGNIFICATIONS),
+        key="magnification",
+        on_change=take,
+        help=SCALE_HELP,
+        label_visibility="collapsed",
+    )
     return decided if abs(microns - start) < 1e-9 else decide_scale(image, by_hand=microns)
 
 
 def _position(image: TissueImage, size: int) -> tuple[int, int]:
+    """Where the field lies: in another picture where it was left there, at first in its middle."""
+    state = st.session_state
+    left = state.setdefault("fields_left", {})
+    before, state["field_of"] = state.get("field_of", image.sha256), image.sha256
     corner = []
     for key, label, length in (("x", "Left edge (px)", image.width), ("y", "Top edge (px)", image.height)):
         room = length - size
-        if st.session_state.get(key, 0) > room:
-            st.session_state[key] = room
+        if before != image.sha256:
+            left[before, key] = state.get(key)
+            state[key] = room // 2 if (kept := left.get((image.sha256, key))) is None else kept
+        if state.get(key, 0) > room:
+            state[key] = room
         if room == 0:
             corner.append(0)
             continue

@@ -50,13 +50,13 @@ CONTRAST_HEADING = (
     "bags."
 )
 
-CUT_TITLES = {"deep": "Deep, patch by patch"}
-"""What a cut was when the runs were recorded, where it is another today."""
+CUT_TITLES = {"deep": "Deep, cells of 28 µm"}
+"""Where a cut is not what it is on other pages."""
 
 SCORES_TITLES = {"elimipl": "ELIMIPL", "demipl": "DEMIPL"}
 SCORES_SEED = {
-    "elimipl": "These scores: composed bags of Deep, patch by patch, seed 0.",
-    "demipl": "These scores: composed bags of Deep, patch by patch, seed 0, trained as DEMIPL (sigmoid attention, "
+    "elimipl": "These scores: composed bags of Deep's cells of 28 µm, seed 0.",
+    "demipl": "These scores: composed bags of Deep's cells of 28 µm, seed 0, trained as DEMIPL (sigmoid attention, "
     "λ = 0.001, no sparsity or inhibition loss).",
 }
 SHARE_TITLES = {

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from elimipl.benchmark.answers import row_name
+from elimipl.benchmark.claims import PairedTest
 from elimipl_app.shell.palette import Palette
 
 _BARS = {"MIPL": "learns from bags", "PLL": "learns from bag features", "ours": "our change"}
-_DASHES = ("solid", "dash", "dot")
+MOST_LINES = 6
 _COST_HEIGHT = 420
 
 
@@ -34,6 +36,55 @@ class Row:
         return float(np.std(list(self.accuracies.values())))
 
 
+def forest(tests: Sequence[PairedTest], palette: Palette) -> go.Figure:
+    """Mean difference and 95 % interval, a row for each data set and r; rows without one are hollow."""
+    figure = go.Figure()
+    for known, symbol in ((True, "circle"), (False, "circle-open")):
+        rows = [(place, test) for place, test in enumerate(tests) if (test.interval is not None) is known]
+        intervals = [test.interval or (test.mean, test.mean) for _, test in rows]
+        figure.add_scatter(
+            x=[test.mean for _, test in rows],
+            y=[place for place, _ in rows],
+            mode="markers",
+            name="mean difference, 95 % interval" if known else "one or two splits",
+            marker={"color": palette.chosen, "symbol": symbol, "size": 10, "line": {"width": 2}},
+            error_x={
+                "array": [high - test.mean for (_, test), (_, high) in zip(rows, intervals, strict=True)],
+                "thickness": 2,
+                "width": 5 if known else 0,
+            },
+            customdata=[[row_name(test), test.n] for _, test in rows],
+            hovertemplate="%{customdata[0]}: %{x:+.3f} over %{customdata[1]} splits<extra></extra>",
+        )
+    _add_strokes(figure, [(place, test.paper, row_name(test)) for place, test in enumerate(tests)], palette)
+    names = [f"{row_name(test)} · {test.n} split{'s' if test.n > 1 else ''}" for test in tests]
+    ends = [end for test in tests for end in (*(test.interval or ()), test.mean, test.paper or 0.0)]
+    reach = max([0.05, *map(abs, ends)]) * 1.1
+    figure.add_vline(x=0, line={"color": palette.muted, "width": 1})
+    figure.update_xaxes(title="difference of accuracy", tickformat="+.2f", range=[-reach, reach])
+    figure.update_yaxes(
+        tickvals=list(range(len(tests))), ticktext=names, range=[len(tests) - 0.4, -0.6], showgrid=False
+    )
+    return figure.update_layout(height=110 + 24 * len(tests), showlegend=True)
+
+
+def _add_strokes(
+    figure: go.Figure, marks: Sequence[tuple[int, float | None, str]], palette: Palette, mark: str = "the paper"
+) -> None:
+    """The paper's numbers as grey upright strokes: place, number and what it is about."""
+    known = [(place, number, about) for place, number, about in marks if number is not None]
+    if known:
+        figure.add_scatter(
+            x=[number for _, number, _ in known],
+            y=[place for place, _, _ in known],
+            mode="markers",
+            name=mark,
+            marker={"symbol": "line-ns", "size": 13, "line": {"color": palette.muted, "width": 4}},
+            customdata=[about for _, _, about in known],
+            hovertemplate="%{customdata} in the paper: %{x:.3f}<extra></extra>",
+        )
+
+
 def accuracy_bars(rows: Sequence[Row], palette: Palette, mark: str) -> go.Figure:
     """Mean ± deviation of every method with its splits as points; `mark` is what the paper's numbers are called."""
     figure = go.Figure()
@@ -54,7 +105,8 @@ def accuracy_bars(rows: Sequence[Row], palette: Palette, mark: str) -> go.Figure
                 "%{customdata[2]} splits<extra></extra>",
             )
     _add_points(figure, rows, positions, palette)
-    _add_paper(figure, rows, positions, palette, mark)
+    papers = [(positions[row.method], None if row.paper is None else row.paper[0], row.method) for row in rows]
+    _add_strokes(figure, papers, palette, mark)
     names = [row.method if row.accuracies else f"{row.method} (not run)" for row in rows]
     figure.update_xaxes(title="accuracy", range=[0, 1.02])
     figure.update_yaxes(
@@ -74,22 +126,6 @@ def _add_points(figure: go.Figure, rows: Sequence[Row], positions: Mapping[str, 
         customdata=[[method, split] for method, split, _ in points],
         hovertemplate="%{customdata[0]}, split %{customdata[1]}: %{x:.3f}<extra></extra>",
     )
-
-
-def _add_paper(
-    figure: go.Figure, rows: Sequence[Row], positions: Mapping[str, int], palette: Palette, mark: str
-) -> None:
-    known = [(row.method, row.paper) for row in rows if row.paper is not None]
-    if known:
-        figure.add_scatter(
-            x=[mean for _, (mean, _) in known],
-            y=[positions[method] for method, _ in known],
-            mode="markers",
-            name=mark,
-            marker={"symbol": "line-ns", "size": 13, "line": {"color": palette.chosen, "width": 4}},
-            customdata=[[method, std] for method, (_, std) in known],
-            hovertemplate="%{customdata[0]} in the paper: %{x:.3f} ± %{customdata[1]:.3f}<extra></extra>",
-        )
 
 
 def cost_scatter(rows: Sequence[Row], palette: Palette, axis: str) -> go.Figure:
@@ -144,7 +180,7 @@ def _add_names(figure: go.Figure, rows: Sequence[Row], palette: Palette) -> None
 def kept_apart(positions: np.ndarray, gap: float) -> np.ndarray:
     """The places moved apart as little as needed, in their order, so that neighbours are at least `gap` apart.
 
-    >>> spread(np.array([0.0, 1.0, 50.0]), 10.0)
+    >>> kept_apart(np.array([0.0, 1.0, 50.0]), 10.0)
     array([-4.5,  5.5, 50. ])
     """
     order = np.argsort(positions, kind="stable")
@@ -160,18 +196,18 @@ def kept_apart(positions: np.ndarray, gap: float) -> np.ndarray:
 
 
 def curves_over_r(curves: Mapping[str, Mapping[int, Row]], palette: Palette) -> go.Figure:
-    """The paper's Figure 4: mean ± deviation of each method over r, with the paper's numbers as open marks."""
+    """The paper's Figure 4: mean ± deviation of at most six methods over r, the paper's numbers as open marks."""
     figure = go.Figure()
     colours = curve_colours(palette)
     for number, (method, rows) in enumerate(curves.items()):
-        colour, dash = colours[number % len(colours)], _DASHES[number // len(colours) % len(_DASHES)]
+        colour = colours[number]
         ran = {r: row for r, row in rows.items() if row.accuracies}
         figure.add_scatter(
             x=list(ran),
             y=[row.mean for row in ran.values()],
             mode="lines+markers",
             name=method,
-            line={"color": colour, "dash": dash, "width": 2.5},
+            line={"color": colour, "width": 2.5},
             marker={"size": 8},
             error_y={"array": [row.std for row in ran.values()], "color": colour, "thickness": 1.2, "width": 4},
             hovertemplate=method + ", r = %{x}: %{y:.3f}<extra></extra>",
@@ -197,7 +233,7 @@ def curves_over_r(curves: Mapping[str, Mapping[int, Row]], palette: Palette) -> 
 
 
 def curve_colours(palette: Palette) -> tuple[str, ...]:
-    """Of the methods in a figure with lines, one after the other."""
+    """Of the `MOST_LINES` methods in a figure with lines, one after the other."""
     return palette.candidate, palette.negative, palette.true, palette.chosen, palette.muted, palette.positive
 
 

@@ -6,19 +6,41 @@ from pathlib import Path
 
 import streamlit as st
 
-from elimipl.benchmark.cells import CROWD, DATA, OURS, PARTIAL_LABEL, PERCEPTRONS, VIEWS, Cell, View
+from elimipl.benchmark.cells import (
+    CROWD,
+    DATA,
+    NOT_AT_HAND,
+    NOT_BUILT,
+    OURS,
+    PARTIAL_LABEL,
+    PERCEPTRONS,
+    SINCE,
+    VIEWS,
+    Cell,
+    View,
+)
 from elimipl.benchmark.claims import Claim, PairedTest, claims, phenomena
 from elimipl.benchmark.records import FILE, RESULTS, Records, p_value, printed, shown, signed
 from elimipl.benchmark.report import CAPTIONS
-from elimipl_app.results.comparison_figures import Row, accuracy_bars, cost_scatter, curve_colours, curves_over_r
+from elimipl_app.results.comparison_figures import (
+    MOST_LINES,
+    Row,
+    accuracy_bars,
+    cost_scatter,
+    curve_colours,
+    curves_over_r,
+)
 from elimipl_app.shell import charts, choices, moving
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.palette import current_palette
 
-INTRO = (
-    "The paper's comparison, run here: every method learns from the same bags, candidate sets and splits. Bars are "
-    "mean ± standard deviation over random splits, dots are single splits, upright strokes and diamonds the paper's "
-    "numbers."
+INTRO = "The paper's comparison, run here: every method learns from the same bags, candidate sets and splits."
+BARS_ABOUT = "Bars are mean ± standard deviation over the splits, dots single splits, grey strokes the paper's numbers."
+TABLES_HEADING = "The tables"
+NOT_HERE = (
+    f"**Not at hand**: {', '.join(NOT_AT_HAND)}; only the authors have those bags. **Not built**: "
+    + "; ".join(f"{name}, since {why}" for name, why in NOT_BUILT.items())
+    + "."
 )
 NO_RESULTS = (
     "There are no results yet. Run “python -m elimipl benchmark --table 2”, or restore the file benchmark.json in "
@@ -168,7 +190,8 @@ def choose(records: Records) -> Choice:
     if view.rs != (CROWD,):
         r = choices.one_of("False positive labels r", view.rs, f"results_r_{_slug(view.id)}", view.rs[0])
     st.subheader(METHODS_HEADING, divider="gray")
-    every = (*view.methods, *view.extra)
+    ran = {kept["method"] for kept in records.cells.values() if kept["data"] in view.data}
+    every = (*view.methods, *view.extra, *(name for name in SINCE if name in ran and name not in view.methods))
     key = f"results_methods_{_slug(view_id)}"
     methods = choices.some_of(METHODS_HEADING, every, key, view.methods, label_hidden=True)
     return Choice(records, view, data, r, tuple(methods))
@@ -188,7 +211,10 @@ def _slug(view_id: str) -> str:
 def show_accuracies(choice: Choice) -> None:
     """Bars, splits and the paper's marks."""
     rows = choice.rows()
+    st.subheader(TABLES_HEADING, divider="gray")
+    st.markdown(NOT_HERE)
     st.subheader(bars_heading(choice.data, choice.r), anchor=False)
+    st.caption(BARS_ABOUT)
     if not any(row.accuracies for row in rows):
         st.info("Nothing of this has been run yet; the paper's numbers are shown.", icon=":material/info:")
     mark = "the paper" if DATA[choice.data].comparable else "the paper, on CRC-MIPL"
@@ -228,6 +254,9 @@ def show_curves(choice: Choice) -> None:
     if not curves:
         return
     st.subheader("More false positive labels", anchor=False)
+    if len(curves) > MOST_LINES:
+        st.caption(f"The first {MOST_LINES} of the {len(curves)} chosen methods that were run.")
+        curves = dict(list(curves.items())[:MOST_LINES])
     beside = choice.view.id == "figure 4"
     with st.container(key="panels-curves"):
         left, right = st.columns([2, 1], gap="large") if beside else (st.container(), None)
@@ -247,7 +276,7 @@ def _show_moving(curves: Mapping[str, Mapping[int, Row]], rs: Sequence[int], alt
     """Figure 4 drawn along r by the browser; the paper's numbers, where it prints them, are rings."""
     series = []
     for number, (method, rows) in enumerate(curves.items()):
-        colour = curve_colours(current_palette())[number % 6]
+        colour = curve_colours(current_palette())[number]
         ran = [rows[r] if rows[r].accuracies else None for r in rs]
         series.append(
             moving.Series(

@@ -34,7 +34,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "Explore": (
         "picture", "sample", "generator", "labels", "method", "weights", "map", "map_class", "beside", "opacity",
         "threshold", "painted", "colours", "outlines", "tool", "candidates_*", "crowd_seed", "raw", "microns*", "whole",
-        "part", "x", "y",
+        "part", "x", "y", "removed", "lens",
     ),
     "Batch": ("generator", "labels", "method", "folder"),
     "Slide": ("slide", "generator", "labels", "method"),

@@ -12,7 +12,7 @@ from elimipl_app.shell.markdown import escape
 
 T = TypeVar("T")
 Shape = Literal["buttons", "pills", "list"]
-_BOUND: Any = {"bind": "query-params"}
+_BOUND: Any = {"bind": "query-params", "persist_state": "session"}
 _KEPT: Any = {"persist_state": "session"}
 """Streamlit binds what a person reads to the address; links hold ids, so these widgets are followed here."""
 

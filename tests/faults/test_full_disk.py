@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from bag_generators.base.errors import InputError
-from bag_generators.base.storage import check_writable, write_whole
+from bag_generators.base.storage import check_writable, write_together, write_whole
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
 from elimipl.training import loop
@@ -139,3 +139,18 @@ def test_a_folder_without_rights_is_refused_before_training(bag_file, tmp_path):
     refused = train(bag_file, locked)
     assert refused.returncode == 2
     assert "could not be written" in refused.stderr
+
+
+def test_two_files_are_replaced_together_or_not_at_all(tmp_path, monkeypatch):
+    old, new = ({tmp_path / name: text for name in ("x.safetensors", "x.json")} for text in (b"old", b"new"))
+    write_together(old, "The model")
+    fsync, synced = os.fsync, []
+
+    def full_at_the_second(file: int) -> None:
+        synced.append(file)
+        (fsync if len(synced) == 1 else failing(errno.ENOSPC))(file)
+
+    monkeypatch.setattr(os, "fsync", full_at_the_second)
+    with pytest.raises(InputError, match="The model could not be written"):
+        write_together(new, "The model")
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == old

@@ -47,9 +47,9 @@ def test_only_sentences_escape(name, no_chatter):
 @pytest.mark.parametrize("name", list(TARGETS))
 def test_the_files_that_changes_start_from_are_sound(name):
     refusals = [refusal for seed in TARGETS[name].seeds() if (refusal := outcome(TARGETS[name], seed)) is not None]
-    expected = {"tile-zip": ["packed in an unusual way"], "matlab": ["not a cell array"]}.get(name, [])
-    assert len(refusals) == len(expected)
-    assert all(words in str(refusal) for words, refusal in zip(expected, refusals, strict=True))
+    odd = {"tile-zip": "packed in an unusual way", "matlab": "not a cell array", "worker": "not an image"}
+    assert len(refusals) == (name in odd)
+    assert all(odd[name] in str(refusal) for refusal in refusals)
 
 
 def test_the_smallest_finds_are_kept(monkeypatch, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from bag_generators.base import pool
 from bag_generators.base.errors import InputError
-from bag_generators.base.pool import in_processes, number_of_workers
+from bag_generators.base.pool import _WORKER_PROGRAM, in_processes, number_of_workers
 from tests.bag_generators import pool_tasks
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -121,3 +121,11 @@ def test_no_worker_outlives_a_caller_that_is_killed_or_interrupted(how):
         caller.send_signal(how)
         _, said = caller.communicate(timeout=60)  # ends when the last process that could write is gone
     assert said == ("interrupted\n" if how == signal.SIGINT else "")
+
+
+def test_a_worker_ignores_ctrl_c_before_it_loads_anything(tmp_path):
+    (tmp_path / "bag_generators.py").write_text("import signal, sys; sys.exit(repr(signal.getsignal(signal.SIGINT)))")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-P", "-c", _WORKER_PROGRAM, "0"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "SIG_IGN" in ended.stderr

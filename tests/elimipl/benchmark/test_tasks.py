@@ -12,9 +12,19 @@ import pytest
 
 from elimipl.benchmark import tasks
 from elimipl.benchmark.cells import Cell
-from elimipl.benchmark.tasks import SplitOutcome, Task, run_task, run_tasks
+from elimipl.benchmark.tasks import (
+    SplitOutcome,
+    Task,
+    attention_on_positives,
+    calibration_error,
+    run_task,
+    run_tasks,
+)
+from elimipl.candidates.labels import LabelSpace
 from elimipl.config import Config
+from elimipl.datasets.dataset import BagDataset
 from elimipl.methods import METHODS
+from elimipl.model.inference import Predictions
 from tests.elimipl.toy_bags import toy_bags
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,6 +57,47 @@ def test_every_method_is_a_task_with_the_number_of_its_split_for_a_seed() -> Non
     kept = run_task(task(0, "PRODEN-Mean"))
     assert 0 <= kept["accuracy"] <= 1
     assert (kept["train_bags"], kept["test_bags"]) == (16, 8)
+
+
+def test_attention_is_held_against_known_positives_and_against_an_untrained_network() -> None:
+    bags = toy_bags(m=48)
+    first = np.zeros(len(bags.instances), bool)
+    first[bags.offsets[:-1]] = True
+    known = replace(bags, instance_truth=first)
+    parts = {"train": known.subset(range(32)), "test": known.subset(range(32, 48))}
+    kept = run_task(replace(task(0, epochs=60), **parts))
+    assert kept["attention_auroc"] > kept["untrained_attention_auroc"] > 0
+    assert kept["attention_precision"] > kept["untrained_attention_precision"] > 0
+    again = run_task(replace(task(0, epochs=3), **parts))
+    assert again["untrained_attention_auroc"] == pytest.approx(kept["untrained_attention_auroc"])
+    assert "attention_auroc" not in run_task(task(0))
+    assert "attention_auroc" not in run_task(replace(task(0, "PRODEN-Mean"), **parts))
+
+
+def test_attention_scores_are_means_over_bags() -> None:
+    bags = BagDataset.from_bags(
+        [np.zeros((3, 1)), np.zeros((2, 1))],
+        LabelSpace.of("AB", id="two"),
+        labels=[0, 1],
+        instance_truth=[[True, False, False], [True, False]],
+    )
+    said = Predictions(np.full((2, 2), 0.5), np.array([0.3, 0.5, 0.2, 0.9, 0.1]))
+    assert attention_on_positives(said, bags) == pytest.approx(
+        {"attention_auroc": (0.5 + 1) / 2, "attention_precision": (0.5 + 1) / 2}
+    )
+
+
+def test_calibration_error_is_that_of_a_loop_over_fifteen_bins() -> None:
+    rng = np.random.default_rng(0)
+    probabilities, labels = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
+    probabilities[0] = [1, 0, 0]
+    error, sure = 0.0, probabilities.max(axis=1)
+    for i in range(15):
+        inside = (sure >= i / 15) & ((sure < (i + 1) / 15) | (i == 14))
+        if inside.any():
+            right = probabilities[inside].argmax(axis=1) == labels[inside]
+            error += inside.mean() * abs(sure[inside].mean() - right.mean())
+    assert calibration_error(probabilities, labels) == pytest.approx(error)
 
 
 def test_test_bags_without_labels_are_refused() -> None:

@@ -1,5 +1,6 @@
 """One small cluster for all tests of this folder."""
 
+import dask
 import numpy as np
 import pytest
 from PIL import Image
@@ -11,10 +12,13 @@ from tests.elimipl.cluster import mortals
 
 @pytest.fixture(scope="package")
 def cluster():
-    """Two workers; a task is lost with the first worker that it kills."""
+    """Two workers; a task is lost with the first worker that it kills. Its certificate is known here by settings."""
     with local_cluster(2) as running:
         running.scheduler.allowed_failures = 0
-        yield running
+        held = running.security
+        known = {"ca-file": held.tls_ca_file, "client.cert": held.tls_client_cert, "client.key": held.tls_client_key}
+        with dask.config.set({f"distributed.comm.tls.{name}": value for name, value in known.items()}):
+            yield running
 
 
 @pytest.fixture

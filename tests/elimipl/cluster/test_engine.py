@@ -1,16 +1,20 @@
 """Tasks on a cluster: every answer once, refusals in a sentence, workers that die, nothing open to others."""
 
 import asyncio
+import ssl
 import sys
 from queue import SimpleQueue
+from typing import Any
 
 import dask
 import psutil
 import pytest
+from distributed import Security
+from distributed.comm import connect
 
 from bag_generators.base.errors import InputError
 from elimipl.cluster import engine
-from elimipl.cluster.engine import LostTaskError, connected, local_cluster, on_cluster
+from elimipl.cluster.engine import LOCAL, LostTaskError, connected, on_cluster
 from tests.elimipl.cluster import mortals
 from tests.support.waiting import PATIENCE
 
@@ -64,7 +68,7 @@ def test_a_worker_that_comes_back_late_is_not_given_up(monkeypatch, tmp_path):
     monkeypatch.setattr(engine, "_SECONDS_BETWEEN_LOOKS", 1)
     monkeypatch.setattr(engine, "_LOOKS_WITHOUT_WORKERS", round(PATIENCE))
     impatient = dask.config.set({"distributed.deploy.lost-worker-timeout": "10 ms"})
-    with impatient, local_cluster(1) as cluster, connected(cluster.scheduler_address) as client:
+    with impatient, connected(LOCAL, 1) as client:
         answers = list(on_cluster(client, mortals.kills_once, range(3), shared=(tmp_path / "killed",)))
     assert sorted(answers) == [(task, task) for task in range(3)]
 
@@ -98,6 +102,23 @@ def test_nothing_can_be_reached_from_outside(cluster):
     assert open_ports
     assert {address.ip for address in open_ports} == {"127.0.0.1"}
     assert 8787 not in {address.port for address in open_ports}  # where Dask shows its dashboard
+
+
+async def test_other_programs_of_this_machine_can_send_the_workers_nothing(cluster):
+    async def asked(address: str, **known: Any) -> dict[str, object]:
+        there = await connect(address, **known)
+        await there.write({"op": "identity", "reply": True})
+        return await there.read()
+
+    trusting = Security.temporary().get_connection_args("client")  # shows a certificate of its own, believes any
+    trusting["ssl_context"].verify_mode = ssl.CERT_NONE
+    nannies = [nanny.address for nanny in cluster.workers.values()]
+    for address in (cluster.scheduler_address, *cluster.scheduler_info["workers"], *nannies):
+        assert "id" in await asked(address, **cluster.security.get_connection_args("client"))
+        with pytest.raises(OSError, match=r"reset|closed"):
+            await asked(address.replace("tls:", "tcp:"), timeout=5)
+        with pytest.raises(OSError, match=r"unknown ca|decrypt error|closed"):
+            await asked(address, **trusting)
 
 
 def test_an_address_without_a_scheduler_is_a_sentence(monkeypatch):

@@ -9,6 +9,7 @@ from elimipl.config import PRESETS, Config
 from elimipl.loss_registry import OWN, register_loss
 from elimipl.methods import METHODS
 from elimipl.methods.networks import SINCE
+from elimipl.model.losses import cli_loss
 from elimipl.model.margin_losses import MARGIN_LOSSES
 from elimipl.model.network import build_network
 from elimipl.model.scaling import fit_scaler
@@ -133,6 +134,57 @@ def test_two_epochs_equal_the_equations_by_hand(name, monkeypatch):
     predictions = fitted.predict(data)
     np.testing.assert_allclose(predictions.probabilities, p, atol=1e-5)
     np.testing.assert_allclose(predictions.attention, np.concatenate(attention), atol=1e-5)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_kept_features_equal_training_in_turns_by_hand(plain):
+    """Bag by bag: ψ1 takes a step of Nesterov's in epochs 1, 5, … only; its velocity waits in between."""
+    data = toy_bags(m=4, k=3, d=256)
+    config = METHODS["ELIMIPL-kept"].config(**TINY | {"epochs": 6}, extractor="cnn")
+    scaled = fit_scaler(data.instances, config.scaling)
+    bags = [torch.tensor(scaled.transform(data.bag(i))) for i in range(len(data))]
+    S = [set(np.flatnonzero(row).tolist()) for row in data.candidates]
+    w = [[float(c in S_i) / len(S_i) for c in range(3)] for S_i in S]
+    network = build_network(config, data.dim, 3)
+    velocity = {name: torch.zeros_like(value) for name, value in network.named_parameters()}
+    kept = []
+    for t in range(1, 7):
+        trained = t in (1, 5)
+        if t in (2, 6):
+            with torch.no_grad():
+                kept = [network.extractor(bag) for bag in bags]
+        features = [network.extractor(bag) for bag in bags] if trained else kept
+        network.extracts = False
+        outputs = [
+            network.as_printed(x, torch.zeros(len(x), dtype=torch.int64), 1, torch.Generator()) for x in features
+        ]
+        network.extracts = True
+        energies = torch.cat([out.energies for out in outputs])
+        used = torch.tensor(w, dtype=torch.float64)
+        moved = [value for name, value in network.named_parameters() if trained or not name.startswith("extractor")]
+        gradients = iter(torch.autograd.grad(cli_loss(energies, torch.tensor(data.candidates), used, config), moved))
+        p = energies.softmax(1).tolist()
+        w = literal.updated_weights(w, p, S, literal.rho(t, 6, config.schedule))
+        lr = config.lr * (1 + np.cos(np.pi * (t - 1) / 6)) / 2
+        for name, value in network.named_parameters():
+            if trained or not name.startswith("extractor"):
+                gradient = next(gradients) + config.weight_decay * value.detach()
+                velocity[name] = config.momentum * velocity[name] + gradient
+                value.data -= lr * (gradient + config.momentum * velocity[name])
+    fitted = fit(data, config, plain=plain, device="cpu")
+    for name, value in fitted.network.named_parameters():
+        np.testing.assert_allclose(value.detach(), dict(network.named_parameters())[name].detach(), atol=1e-10)
+    np.testing.assert_allclose(fitted.weights, w, atol=1e-10)
+
+
+def test_a_stopped_training_on_kept_features_goes_on_with_the_same_ones(tmp_path):
+    data = toy_bags(m=12, d=256)
+    config = METHODS["ELIMIPL-kept"].config(hidden=4, epochs=7, extractor="cnn")
+    heard, path = [], tmp_path / "run.safetensors"
+    fit(data, config, on_epoch=heard.append, should_stop=lambda: len(heard) == 3, checkpoint=path, device="cpu")
+    resumed, whole = (fit(data, config, checkpoint=path, resume=again, device="cpu") for again in (True, False))
+    for a, b in zip(resumed.network.parameters(), whole.network.parameters(), strict=True):
+        np.testing.assert_array_equal(a.detach(), b.detach())
 
 
 @pytest.mark.parametrize("name", MARGIN_LOSSES)

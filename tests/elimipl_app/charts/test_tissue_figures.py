@@ -13,7 +13,6 @@ from bag_generators import GENERATORS, TissueImage, generate
 from bag_generators.tissue import phantom
 from elimipl_app.charts.tissue import add_click_targets, add_outlines, display_copy, picture_figure
 from elimipl_app.explore.maps import share_layer
-from elimipl_app.explore.tiles import MapTile, overview_figure
 from elimipl_app.shell.palette import LIGHT
 
 TILE = TissueImage.from_array(phantom.draw("NORM", seed=3).pixels)
@@ -60,17 +59,3 @@ def test_display_copy_is_bounded_and_upright():
     shown = Image.open(io.BytesIO(base64.b64decode(display_copy(large).partition(",")[2])))
     assert max(shown.size) == 1024
     assert shown.size[0] / shown.size[1] == pytest.approx(large.width / large.height, rel=0.01)
-
-
-def test_overview_frames_the_field_and_colours_the_tiles():
-    from elimipl.candidates.labels import TISSUE7
-
-    image = TissueImage.from_array(np.tile(TILE.pixels, (2, 3, 1)))
-    corners = [(x, y) for y in (0, 224) for x in (0, 224, 448)]
-    tiles = [MapTile(x, y, number % 2, 0.5) for number, (x, y) in enumerate(corners)]
-    figure = overview_figure(image, (10, 20), 224, LIGHT, tiles, TISSUE7)
-    frame = figure.layout.shapes[-1]
-    assert (frame.x0, frame.y0, frame.x1, frame.y1) == (10, 20, 234, 244)
-    assert [trace.name for trace in figure.data if trace.fill == "toself"] == ["DEB (3)", "LYM (3)"]
-    clicked = [point for one in figure.data if one.name == "tiles" for point in zip(one.x, one.y, strict=True)]
-    assert sorted(clicked) == sorted((x + 112, y + 112) for x, y in corners)

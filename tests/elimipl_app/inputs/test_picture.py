@@ -36,6 +36,6 @@ def test_a_run_that_is_broken_off_loses_no_upload(changes):
     with patch.object(picture.st, "session_state", state), patch.object(gallery.st, "session_state", state):
         state.changes_left = changes
         with pytest.raises(BrokenOffError):
-            picture._receive("first", file.getvalue())
-        picture._receive("first", file.getvalue())
+            picture._receive("first", file)
+        picture._receive("first", file)
         assert gallery.shown_kept() is not None

@@ -25,7 +25,7 @@ def test_every_tissue_has_its_composed_bags_and_their_truth_is_the_recorded_one(
     for place, number in enumerate(NUMBERS[:4]):
         case = make_case(REAL, number)
         assert (case.true_index, case.place) == (place // VARIANTS, place)
-        assert case.bag.features.shape == (36, 128)
+        assert case.bag.features.shape == (36, 256)
         np.testing.assert_array_equal(case.truth, np.array(run.bags[place].truth, dtype=bool))
         assert not case.partly.any()
         assert not case.shows_real

@@ -5,7 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from elimipl_app.results.comparison_figures import Row, accuracy_bars, cost_scatter, curves_over_r, kept_apart
+from elimipl.benchmark.claims import PairedTest
+from elimipl_app.results.comparison_figures import (
+    MOST_LINES,
+    Row,
+    accuracy_bars,
+    cost_scatter,
+    curve_colours,
+    curves_over_r,
+    forest,
+    kept_apart,
+)
 from elimipl_app.shell.palette import DARK, LIGHT
 from tests.elimipl_app.figure_json import numbers
 
@@ -33,6 +43,31 @@ def test_bars_are_means_with_deviation_points_are_splits_and_marks_the_papers(pa
     np.testing.assert_allclose(numbers(drawn["the paper"]["x"]), [0.77, 0.36, 0.72])
     np.testing.assert_allclose(numbers(drawn["the paper"]["y"]), [0, 2, 3])
     assert set(drawn) == {"learns from bags", "learns from bag features", "our change", "one split", "the paper"}
+
+
+def test_a_forest_has_a_row_for_each_test_hollow_and_without_interval_where_splits_are_too_few():
+    tests = [
+        PairedTest("", "birdsong", (0.1, 0.2, 0.3), 3 / 7, 0.05, 1),
+        PairedTest("", "crc-row", (-0.1,), 3 / 7),
+    ]
+    figure = forest(tests, LIGHT)
+    assert figure.layout.yaxis.ticktext == ("Birdsong, r = 1 · 3 splits", "CRC-MIPL Row, rebuilt · 1 split")
+    drawn = traces(figure)
+    full, hollow = drawn["mean difference, 95 % interval"], drawn["one or two splits"]
+    np.testing.assert_allclose(numbers(full["x"]), [0.2])
+    np.testing.assert_allclose(numbers(full["error_x"]["array"]), [tests[0].interval[1] - 0.2])
+    assert (hollow["marker"]["symbol"], numbers(hollow["x"]).tolist(), numbers(hollow["y"]).tolist()) == (
+        "circle-open", [-0.1], [1],
+    )  # fmt: skip
+    np.testing.assert_allclose(numbers(hollow["error_x"]["array"]), [0])
+    np.testing.assert_allclose(numbers(drawn["the paper"]["x"]), [0.05])
+    low, high = figure.layout.xaxis.range
+    assert low < -0.1 < tests[0].interval[1] < high
+
+
+def test_no_colour_comes_twice_in_a_figure_with_lines():
+    for palette in (LIGHT, DARK):
+        assert len(set(curve_colours(palette))) == MOST_LINES
 
 
 def test_the_points_of_a_method_stay_on_its_bar():

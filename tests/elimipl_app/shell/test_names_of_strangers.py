@@ -28,7 +28,6 @@ from elimipl_app.explore.answer import bar_groups
 from elimipl_app.explore.exports import geojson, provenance_json
 from elimipl_app.explore.maps import share_layer
 from elimipl_app.explore.report import html_report
-from elimipl_app.explore.tiles import MapTile, overview_figure
 from elimipl_app.shell.markdown import WORD_JOINER, escape, option_text
 from elimipl_app.shell.palette import LIGHT
 from elimipl_app.train.figures import weight_bars
@@ -162,11 +161,9 @@ def test_no_figure_takes_a_name_for_markup(analysis):
     for name in CLASSES:
         share_layer(analysis.bag, analysis.prediction.attention, name, "Teal").add_to(titled, 0.6)
         add_click_targets(titled, analysis.bag, analysis.prediction.attention, LIGHT, name)
-    tiles = [MapTile(0, 64 * i, i, 0.5) for i in range(7)]
     figures = [
         class_bars(probabilities, NASTY, groups, LIGHT, before=probabilities),
         weight_bars(np.eye(7), np.ones((7, 7), bool), np.arange(7), NASTY, LIGHT),
-        overview_figure(analysis.image, None, 64, LIGHT, tiles, NASTY),
         titled,
     ]
     for figure in figures:
