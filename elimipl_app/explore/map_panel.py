@@ -234,8 +234,9 @@ def _say_what_the_lens_holds(analysis: Analysis, view: ViewState) -> None:
     numbers = drawn_numbers(analysis, view)
     inside = members_of(analysis.bag, region_mask(analysis, view)) - set(view.removed)
     if inside:
-        answers = analysis.answer_within(inside), analysis.answer_without(view.removed)[1]
-        st.markdown(texts.lens_sentence(*(escape(texts.answer_in_brief(one)) for one in answers), numbers))
+        here, whole = analysis.answer_within(inside), analysis.answer_without(view.removed)[1]
+        brief = texts.answer_in_brief
+        st.markdown(texts.lens_sentence(escape(brief(here)), escape(brief(whole)), numbers))
     else:
         st.caption(texts.EMPTY_LENS)
     st.caption(texts.region_sentence(numbers, texts.SOURCE_TITLES[view.kind]))
