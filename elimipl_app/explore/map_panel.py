@@ -44,6 +44,7 @@ from elimipl_app.explore.maps import (
     region_mask,
     vote_shares,
 )
+from elimipl_app.explore.own_truth import load_region
 from elimipl_app.inputs.picture import move_to
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.markdown import escape, option_text
@@ -89,6 +90,8 @@ def _show_figure(analysis: Analysis, tool: str) -> None:
     )
     with st.container(key="map-says", gap="xxsmall"):
         _say(analysis, view, scores)
+        if tool == REGION:
+            load_region(analysis)
     _show_detail(analysis, scores)
 
 
@@ -236,7 +239,8 @@ def _say_what_the_lens_holds(analysis: Analysis, view: ViewState) -> None:
     inside = members_of(analysis.bag, region_mask(analysis, view)) - set(view.removed)
     if inside:
         answers = analysis.answer_within(inside), analysis.answer_without(view.removed)[1]
-        st.markdown(texts.lens_sentence(*(escape(texts.answer_in_brief(one)) for one in answers), numbers))
+        brief = [escape(texts.answer_in_brief(one)) for one in answers]
+        st.markdown(texts.lens_sentence(brief[0], brief[1], numbers))
     else:
         st.caption(texts.EMPTY_LENS)
     st.caption(texts.region_sentence(numbers, texts.SOURCE_TITLES[view.kind]))
