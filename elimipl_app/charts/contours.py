@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from bag_generators.isolines import isolines
+from bag_generators.regions import isolines
 from elimipl_app.charts.drawing import Drawing, plain
 from elimipl_app.charts.map_layer import COLOUR_PAIRS, Layer
 
