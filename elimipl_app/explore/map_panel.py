@@ -10,7 +10,7 @@ from bag_generators import GENERATORS
 from bag_generators.tissue.quality import has_detail, in_tissue_words, looks_of
 from elimipl.answers.explain import kept_alone
 from elimipl_app.charts.map_layer import COLOUR_PAIRS, is_even
-from elimipl_app.charts.tissue import patch_picture
+from elimipl_app.charts.tissue import data_uri, patch_picture
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     CONTOURS,
@@ -271,7 +271,7 @@ def _show_detail(analysis: Analysis, scores: np.ndarray) -> None:
         words = in_tissue_words(looks_of(pixels[y0:y1, x0:x1][regions.mask(chosen)[y0:y1, x0:x1]]))
     described = "" if generator is None else f":small[:gray[{escape(generator.in_words(bag, chosen))}]]"
     with st.container(horizontal=True, key="detail", vertical_alignment="center"):
-        st.image(patch_picture(analysis.image, bag, chosen), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
+        st.image(data_uri(patch_picture(analysis.image, bag, chosen)), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**Patch {chosen}** · {score} · rank {rank} of {len(scores)}  \n{words}  \n{described}")
             st.button(
