@@ -8,7 +8,7 @@ import streamlit as st
 
 from bag_generators import GENERATORS
 from bag_generators.tissue.quality import has_detail, in_tissue_words, looks_of
-from elimipl.answers.explain import kept_alone
+from elimipl.answers.explain import KeptAlone, kept_alone
 from elimipl_app.charts.map_layer import COLOUR_PAIRS, is_even
 from elimipl_app.charts.tissue import data_uri, patch_picture
 from elimipl_app.explore import texts
@@ -253,8 +253,13 @@ def _say_whether_it_holds(analysis: Analysis, view: ViewState, scores: np.ndarra
     if view.kind != "attention" and view.class_index != analysis.prediction.index:
         st.caption(escape(texts.OF_ANOTHER_CLASS.format(texts.class_in_words(analysis.labels, view.class_index))))
         return
-    kept = kept_alone(analysis.predictor, analysis.bag, scores)
+    kept = _kept(bag_key(analysis), analysis.predictor.card.fingerprint, view.kind, view.class_index, analysis, scores)
     st.caption(texts.kept_sentence(kept, analysis.predictor.card, view.kind))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _kept(bag: str, model: str, kind: str, class_index: int, _analysis: Analysis, _scores: np.ndarray) -> KeptAlone:
+    return kept_alone(_analysis.predictor, _analysis.bag, _scores)
 
 
 def _show_detail(analysis: Analysis, scores: np.ndarray) -> None:

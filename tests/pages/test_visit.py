@@ -124,3 +124,12 @@ def test_the_map_of_the_second_choice_is_one_click_away_and_so_is_the_way_back()
     assert not page.exception
     page.button(key="second-choice").click().run()
     assert (page.session_state["map"], page.session_state["map_class"]) == ("attention", "first")
+
+
+def test_what_was_removed_at_one_scale_is_not_removed_at_another():
+    page = opened({"sample": "restained-crypt", "generator": "deep", "removed": "0-15"})
+    assert "16 of 256 cells removed" in said(page)
+    page.segmented_control(key="magnification").set_value("40×").run()
+    assert "cells removed" not in said(page)
+    page.segmented_control(key="magnification").set_value("20×").run()
+    assert "16 of 256 cells removed" in said(page)
