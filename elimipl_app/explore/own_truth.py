@@ -25,22 +25,23 @@ HELP = (
 
 def load_region(analysis: Analysis) -> None:
     """Ask for the file; what it holds takes the place of what was drawn."""
+    whole, key = analysis.view.picture, bag_key(analysis)
+    size = whole.width, whole.height  # Streamlit keeps callbacks; one that held the analysis would keep its picture
     with st.popover("Load a region", icon=":material/upload_file:"):
         st.file_uploader(
-            "Mask or GeoJSON", type=list(ENDINGS), key="truth_file", help=HELP, on_change=partial(_take, analysis)
+            "Mask or GeoJSON", type=list(ENDINGS), key="truth_file", help=HELP, on_change=partial(_take, key, *size)
         )
     if (trouble := st.session_state.get("truth_trouble")) is not None:
         show_error(trouble)
 
 
-def _take(analysis: Analysis) -> None:
+def _take(of_bag: str, width: int, height: int) -> None:
     upload = st.session_state["truth_file"]
     st.session_state["truth_trouble"] = None
     if upload is None:
         return
-    whole = analysis.view.picture
     try:
-        set_region(bag_key(analysis), read_region(upload.name, upload.getvalue(), whole.width, whole.height))
+        set_region(of_bag, read_region(upload.name, upload.getvalue(), width, height))
     except InputError as error:
         st.session_state["truth_trouble"] = error
 
