@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import InputError
-from bag_generators.uploads import read_upload
 from elimipl_app.explore.analysis import Analysis, bag_key, set_region
+from elimipl_app.server.pixels import read_upload
 from elimipl_app.shell.page import show_error
 
 ENDINGS = (".png", ".geojson", ".json")
