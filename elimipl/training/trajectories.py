@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,6 @@ MEASURED = ("training", "held_out", "elsewhere")
 """The bags that are measured; not every recording has bags from elsewhere."""
 STEPS = 200  # shares are kept in as many steps
 _METADATA_KEY = "elimipl.trajectories"
-_ARRAYS = (
-    "labels", "candidates", "offsets", "instance_truth", "probabilities", "attention", "accuracies", "medians", "shares"
-)  # fmt: skip
 _REPAIR = "Restore it with “git checkout -- assets/trajectories”, or run scripts/record_trajectories.py again."
 
 
@@ -95,7 +92,7 @@ class Trajectories:
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, all or nothing."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "about"}
         write_tensors(path, arrays, _METADATA_KEY, plain(self.about), "The recording")
 
 

@@ -10,11 +10,11 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from bag_generators import InputError
 from bag_generators.base.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
 from bag_generators.scale import by_hand_only
-from bag_generators.uploads import read_upload
 from elimipl.answers.predictor import Predictor
 from elimipl.candidates.labels import LabelSpace
 from elimipl_app.batch.rows import BatchRow, Comparison, batch_csv, batch_json, batch_table, classify_files, compared
 from elimipl_app.server.log import model_name
+from elimipl_app.server.pixels import read_upload
 from elimipl_app.shell import choices
 from elimipl_app.shell import texts as shared
 from elimipl_app.shell.download import download_button
