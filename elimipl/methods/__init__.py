@@ -17,12 +17,11 @@ from typing import Any, Literal, Protocol, get_args
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.plugins import Registry
-from elimipl.config import Config
+from elimipl.config import Config, Settings
 from elimipl.datasets.dataset import BagDataset
 from elimipl.methods import agopmipl, fastmipl, miplgp, networks, partial_label, pl_aggd, promipl
 from elimipl.methods.learner import fit
 from elimipl.model.inference import Predictions
-from elimipl.settings import Settings
 from elimipl.training import loop
 from elimipl.training.reports import EpochReport
 

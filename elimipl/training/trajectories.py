@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,6 @@ TRAJECTORIES_FOLDER = assets("trajectories")
 LOSSES = ("mapping", "sparsity", "inhibition", "attention", "total")
 ACCURACIES = ("train_accuracy", "held_out_accuracy", "disambiguation_accuracy")
 _METADATA_KEY = "elimipl.trajectories"
-_ARRAYS = (
-    "labels", "candidates", "offsets", "instance_truth",
-    "probabilities", "weights", "attention", "losses", "accuracies",
-    "all_labels", "all_candidates", "all_probabilities",
-)  # fmt: skip
 _REPAIR = "Restore it with “git checkout -- assets/trajectories”, or run scripts/record_trajectories.py again."
 
 
@@ -92,7 +87,7 @@ class Trajectories:
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, all or nothing."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "about"}
         write_tensors(path, arrays, _METADATA_KEY, plain(self.about), "The recording")
 
 

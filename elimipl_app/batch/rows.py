@@ -149,7 +149,7 @@ def batch_table(rows: Sequence[BatchRow], labels: LabelSpace) -> pd.DataFrame:
         | {"answer": _answer(row, labels), "scale": _scale(row), "why": row.refused or row.notes}
         for row in rows
     ]
-    table = pd.DataFrame(shown, columns=list(SHOWN))
+    table = _without_formulas(pd.DataFrame(shown, columns=list(SHOWN)))  # Streamlit lets people save tables as CSV
     return table.drop(
         columns=[column for column in ("true_label", "label_set", "scale", "why") if not table[column].any()]
     )
@@ -175,11 +175,13 @@ def compared(rows: Sequence[BatchRow], labels: LabelSpace) -> Comparison | None:
 
 def batch_csv(rows: Sequence[BatchRow]) -> str:
     """All that is known of the files as CSV in which no spreadsheet takes a name for a formula."""
-    table = pd.DataFrame([_flat(row) for row in rows])
-    for column in table.columns:
-        table[column] = table[column].map(lambda value: defused(value) if isinstance(value, str) else value)
+    table = _without_formulas(pd.DataFrame([_flat(row) for row in rows]))
     table.columns = [defused(column) for column in table.columns]
     return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+
+
+def _without_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    return table.apply(lambda column: column.map(lambda one: defused(one) if isinstance(one, str) else one))
 
 
 def batch_json(rows: Sequence[BatchRow]) -> str:

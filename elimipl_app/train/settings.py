@@ -7,9 +7,9 @@ import streamlit as st
 from elimipl.candidates.crowd import Candidates
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
-from elimipl.loss_registry import CLI, LOSSES
 from elimipl.methods import METHODS, network_methods, training_config
 from elimipl.methods.networks import uses
+from elimipl.registries import CLI, LOSSES
 from elimipl_app.inputs import picker
 from elimipl_app.runs.plan import WATCHABLE_PACE
 from elimipl_app.shell import choices
