@@ -1,7 +1,5 @@
 """The answer: the label in words, how sure, what else is possible, or why there is none; its bars and candidates."""
 
-from functools import partial
-
 import numpy as np
 import streamlit as st
 
@@ -24,6 +22,7 @@ from elimipl_app.explore.analysis import (
     bag_key,
     removed_patches,
     set_removed,
+    shown_analysis,
 )
 from elimipl_app.inputs.picture import FIELD_HEADING
 from elimipl_app.shell import charts, choices
@@ -70,6 +69,10 @@ def switch_clicked(key: str, analysis: Analysis) -> None:
     st.session_state[_hand_key(analysis)] = [name for name in labels.names if name in names]
 
 
+def _answer_click() -> None:
+    switch_clicked("class-bars", shown_analysis())
+
+
 def _sources(analysis: Analysis) -> list[Source]:
     """Who can have named candidates. Simulated annotators need a true label to be unsure about."""
     sources: list[Source] = [OF_SAMPLE] if _of_sample(analysis).any() else []
@@ -95,13 +98,13 @@ def _by_crowd(analysis: Analysis) -> CandidateSet:
 
 
 def _by_hand(analysis: Analysis) -> CandidateSet | None:
-    names = analysis.labels.names
+    labels, names = analysis.labels, analysis.labels.names  # what a widget is given lives as long as the visit
     chosen = choices.some_of(
         "Tick what you find possible",
         names,
         _hand_key(analysis),
         (),
-        lambda name: option_text(analysis.labels.title(name)),
+        lambda name: option_text(labels.title(name)),
     )
     return CandidateSet(np.isin(np.array(names), chosen), BY_HAND) if chosen else None
 
@@ -191,7 +194,7 @@ def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bo
         class_bars(probabilities, labels, groups, palette, analysis.true_index, before, grey, words),
         key="class-bars",
         alt=texts.bars_alt(labels.titles, probabilities, groups[0].title if len(groups) > 1 else "", groups[0].members),
-        on_click=partial(switch_clicked, "class-bars", analysis),
+        on_click=_answer_click,
     )
     if analysis.candidates is None:
         st.caption(texts.NO_SET_HINT if answer.label_set is None else texts.OWN_SET_HINT)

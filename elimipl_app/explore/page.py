@@ -10,7 +10,7 @@ import streamlit as st
 
 from bag_generators import InputError
 from elimipl_app.explore import texts
-from elimipl_app.explore.analysis import Analysis, ViewState, analyse, shown_now
+from elimipl_app.explore.analysis import Analysis, ViewState, analyse, keep_shown, shown_now
 from elimipl_app.explore.answer import choose_candidates, show_answer
 from elimipl_app.explore.exports import geojson, instances_csv, provenance_json
 from elimipl_app.explore.links import follow_link
@@ -84,6 +84,7 @@ def show_page() -> None:
             analysis = replace(analysis, candidates=choose_candidates(analysis))
         said.caption(escape(texts.candidates_sentence(analysis)))
 
+    keep_shown(analysis)
     with map_place:
         show_map(analysis)
     with answer_place:

@@ -13,7 +13,6 @@ from bag_generators import InputError, TissueImage
 from bag_generators.base.formats import extensions, slide_extensions
 from bag_generators.scale import MICRONS, ScaleDecision, decide_scale, field_size, is_large
 from bag_generators.tissue.samples import Sample, list_samples
-from bag_generators.uploads import read_upload
 from elimipl_app.inputs.gallery import (
     KeptPicture,
     Thumbnail,
@@ -32,6 +31,7 @@ from elimipl_app.inputs.gallery import (
 )
 from elimipl_app.inputs.method import keep_model
 from elimipl_app.server.log import picture_name, timed
+from elimipl_app.server.pixels import read_upload
 from elimipl_app.shell import choices
 from elimipl_app.shell import texts as shared
 from elimipl_app.shell.cached import scale_of
