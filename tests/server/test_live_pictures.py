@@ -12,7 +12,7 @@ from bag_generators.tissue.samples import list_samples
 from tests.support.running_app import ROOT, running_app
 from tests.support.simulated_visitor import Visitor
 
-SIDE = 901  # px; no other picture is as high
+SIDE = 701  # px; no other picture is as high
 APP = f"""
 import gc
 import streamlit as st
