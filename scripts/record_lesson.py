@@ -95,7 +95,6 @@ def record_curve(seeds: Sequence[int]) -> dict[str, Any]:
             for name, changes in CURVE_METHODS.items():
                 fitted = fit(train, CURVE_CONFIG.replace(seed=seed, **changes), device="cpu")
                 accuracy[name][row].append(rounded(fitted.predict(held_out).accuracy(held_out.labels)))
-            print(f"seed {seed}, r = {r}: {[accuracy[name][row][-1] for name in accuracy]}", flush=True)
     about = (
         f"{len(train)} training and {len(held_out)} held-out digit bags (held out: bags of other pictures of digits); "
         f"data and training seeds {', '.join(map(str, seeds))}; {_settings(CURVE_CONFIG)}; last epoch, no choosing."

@@ -12,7 +12,10 @@ from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     BY_CROWD,
     BY_HAND,
+    OF_A_CLASS,
     OF_SAMPLE,
+    PREDICTED,
+    RUNNER_UP,
     Analysis,
     CandidateSet,
     Source,
@@ -136,16 +139,44 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
         failed = [one.reason for one in answer.checks if not one.passed]
         if answer.scale is not None and answer.scale.origin == "assumed" and not answer.scale.doubted:
             failed.append(f"{answer.scale.sentence} You can set the scale under “{FIELD_HEADING}”.")
-        reasons = "\n".join(f"- {escape(reason)}" for reason in failed)
-        would_say = f"{WITHOUT_CHECKS} {escape(words)}, {answer.probability:.0%}. Map and bars are there to look at."
-        st.markdown(f"{reasons}\n\n{would_say}")
+        would_say = f"{WITHOUT_CHECKS} {words}, {answer.probability:.0%}. Map and bars are there to look at."
+        st.markdown(f":material/block: **{escape(texts.first_reason(answer))}**")
+        st.caption("  \n".join(escape(line) for line in (*failed, would_say)))
+        _offer_second(analysis, shown)
         return
     st.subheader(f"{escape(words)} · {answer.probability:.0%}", anchor=False)
-    lines = [*texts.certainty(answer), texts.scope_sentence(answer.verdict)]
+    lines = [*texts.certainty(answer, analysis.predictor.card), texts.scope_sentence(answer.verdict)]
     lines += [answer.scale.sentence] if answer.scale is not None and answer.scale.doubted else []
     truth = texts.truth_sentence(labels, index, analysis.true_index)
-    trusted = "**Trusted**: every check passed." if answer.trusted else "**Not to be trusted as it is.**"
+    trusted = ":material/verified: **Trusted.**" if answer.trusted else ":material/help: **Not certain enough.**"
     st.caption(f"{trusted} " + "  \n".join(escape(line) for line in [*lines, *truth]))
+    _offer_second(analysis, shown)
+
+
+def _offer_second(analysis: Analysis, shown: Prediction) -> None:
+    """One click to the map of the second choice, and back."""
+    second = int(np.argsort(-shown.probabilities, kind="stable")[1])
+    name = texts.class_in_words(analysis.labels, second)
+    back = st.session_state.get("map_class") == RUNNER_UP and st.session_state.get("map") in OF_A_CLASS
+    offer = f"Second: {escape(name)} · {shown.probabilities[second]:.0%}"
+    st.button(
+        "Back to the map of the first choice" if back else offer,
+        key="second-choice",
+        on_click=_show_map_of,
+        args=(PREDICTED if back else RUNNER_UP,),
+        type="tertiary",
+        icon=":material/undo:" if back else ":material/looks_two:",
+        help="Shows the map of what speaks for the second choice and against it.",
+    )
+
+
+def _show_map_of(choice: str) -> None:
+    state = st.session_state
+    if state.get("map") not in OF_A_CLASS:
+        state["map_before"], state["map"] = state.get("map"), OF_A_CLASS[0]
+    elif choice == PREDICTED and (before := state.pop("map_before", None)):
+        state["map"] = before
+    state["map_class"] = choice
 
 
 def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bool) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import GENERATORS
-from bag_generators.tissue.quality import in_tissue_words, looks_of
+from bag_generators.tissue.quality import has_detail, in_tissue_words, looks_of
 from elimipl.answers.explain import kept_alone
 from elimipl_app.charts.map_layer import COLOUR_PAIRS, is_even
 from elimipl_app.charts.tissue import patch_picture
@@ -54,6 +54,7 @@ LOOK, REGION, REMOVE = TOOLS = ("look", "region", "remove")
 SELECTS: dict[str, tuple[Any, ...]] = {LOOK: ("points",), REGION: ("box", "lasso"), REMOVE: ("points", "box", "lasso")}
 """What each tool lets a person do in the picture, in Streamlit's words."""
 PATCH_WIDTH = 96  # screen px
+AROUND = 7  # px of its surroundings that tell whether a patch is in focus
 
 
 @st.fragment
@@ -233,8 +234,9 @@ def _say_what_the_lens_holds(analysis: Analysis, view: ViewState) -> None:
     numbers = drawn_numbers(analysis, view)
     inside = members_of(analysis.bag, region_mask(analysis, view)) - set(view.removed)
     if inside:
-        answers = analysis.answer_within(inside), analysis.answer_without(view.removed)[1]
-        st.markdown(texts.lens_sentence(*(escape(texts.answer_in_brief(one)) for one in answers), numbers))
+        here, whole = analysis.answer_within(inside), analysis.answer_without(view.removed)[1]
+        brief = texts.answer_in_brief
+        st.markdown(texts.lens_sentence(escape(brief(here)), escape(brief(whole)), numbers))
     else:
         st.caption(texts.EMPTY_LENS)
     st.caption(texts.region_sentence(numbers, texts.SOURCE_TITLES[view.kind]))
@@ -260,15 +262,14 @@ def _show_detail(analysis: Analysis, scores: np.ndarray) -> None:
         score = f"{len(scores) * scores[chosen]:.2f} times an even share"
     bag, regions, generator = analysis.bag, analysis.bag.regions, GENERATORS.get(analysis.bag.generator)
     x0, y0, x1, y1 = regions.box(chosen)
-    looks = looks_of(analysis.image.pixels[y0:y1, x0:x1][regions.mask(chosen)[y0:y1, x0:x1]])
+    words, pixels = texts.NO_DETAIL, analysis.image.pixels
+    if has_detail(pixels[max(0, y0 - AROUND) : y1 + AROUND, max(0, x0 - AROUND) : x1 + AROUND]):
+        words = in_tissue_words(looks_of(pixels[y0:y1, x0:x1][regions.mask(chosen)[y0:y1, x0:x1]]))
     described = "" if generator is None else f":small[:gray[{escape(generator.in_words(bag, chosen))}]]"
     with st.container(horizontal=True, key="detail", vertical_alignment="center"):
         st.image(patch_picture(analysis.image, bag, chosen), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
         with st.container(width="stretch", gap="xxsmall"):
-            st.markdown(
-                f"**Patch {chosen}** · {score} · rank {rank} of {len(scores)}  \n"
-                f"{in_tissue_words(looks)}  \n{described}"
-            )
+            st.markdown(f"**Patch {chosen}** · {score} · rank {rank} of {len(scores)}  \n{words}  \n{described}")
             st.button(
                 "Remove its block" if analysis.in_blocks else "Remove",
                 key="remove",

@@ -265,16 +265,18 @@ TOO_LARGE = (
 )
 
 
-def choose_field(picture: Picture, generator: str) -> View:
-    """The part of the picture the model sees: all of it, as `elimipl predict` reads it, or one field of a large one."""
-    with st.container(horizontal=True, vertical_alignment="center", key="field", gap="small"):
+def choose_field(picture: Picture, generator: str, below: DeltaGenerator) -> View:
+    """The part of the picture the model sees: all of it, as `elimipl predict` reads it, or one field of a large one.
+
+    What there is to say of it is said `below`.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", key="scale", gap="small"):
         chips = st.container(width="content")
         with st.popover(FIELD_HEADING, icon=":material/crop_free:"):
             scale = _choose_scale(picture.image, chips)
             view = replace(_part_of(scale.apply_to(picture.image), generator), scale=scale)
-        moved = "" if view.whole is None else f" at {view.x}, {view.y}; click beside it to move it"
-        said = f"{view.image.width} × {view.image.height} px{moved} · {scale.sentence}"
-        st.caption(said, width="stretch")
+    moved = "" if view.whole is None else f" at {view.x}, {view.y}; click beside it to move it"
+    below.caption(f"{view.image.width} × {view.image.height} px{moved} · {scale.sentence}")
     return view
 
 

@@ -63,8 +63,7 @@ class Picture:
 
 def pictures(source: str, data: Path = DATA) -> list[Picture]:
     """All pictures of a source, in a fixed order."""
-    finders = {"tissue7": _tissue7, "kather8": _kather8, "lesion5": _lesion5, "ebhi6": _ebhi6}
-    found = list(finders[source](data))
+    found = {"tissue7": _tissue7, "kather8": _kather8, "lesion5": _lesion5, "ebhi6": _ebhi6}[source](data)
     if not found:
         sys.exit(f"There are no pictures of {source} in {data}. Give the folder of the sources as --data.")
     return found
@@ -86,11 +85,9 @@ def _fold(*named: str) -> int:
 def _tissue7(data: Path) -> list[Picture]:
     held = set(TISSUE7_HELD_BACK.read_text(encoding="utf-8").split())
     root = data / "tissue7"
-    found = []
-    for path in _files(*(root / part for part in ("train", "more", "outside", "nct100k"))):
-        name = path.relative_to(root).as_posix()
-        found.append(Picture(path, "tissue7", path.parent.name, name, name in held, _fold(name)))
-    return found
+    paths = _files(*(root / part for part in ("train", "more", "outside", "nct100k")))
+    named = [(path, path.relative_to(root).as_posix()) for path in paths]
+    return [Picture(path, "tissue7", path.parent.name, name, name in held, _fold(name)) for path, name in named]
 
 
 _KATHER8_FOLDS = {"s01": 0, "s04": 0, "s05": 1, "s02": 2, "s06": 2, "s03": 0, "s08": 0}
@@ -99,8 +96,7 @@ _KATHER8_FOLDS = {"s01": 0, "s04": 0, "s05": 1, "s02": 2, "s06": 2, "s03": 0, "s
 def _kather8(data: Path) -> list[Picture]:
     found = []
     for path in _files(data / "kather8"):
-        match = re.search(r"_(s\d\d)_", path.name)
-        slide = match.group(1) if match else sys.exit(f"{path.name} does not name its slide.")
+        slide = re.search(r"_(s\d\d)_", path.name)[1]
         held = slide in KATHER8_HELD_BACK
         found.append(Picture(path, "kather8", path.parent.name, slide, held, _KATHER8_FOLDS[slide]))
     return found
@@ -123,8 +119,7 @@ def _lesion5_slides(paths: tuple[Path, ...]) -> tuple[int, ...]:
         statistics = np.array([stain_statistics(path) for path in paths])
         kept.parent.mkdir(exist_ok=True)
         np.save(kept, statistics)
-    names = sorted({path.parent.name for path in paths})
-    labels = np.array([names.index(path.parent.name) for path in paths])
+    labels = np.unique([path.parent.name for path in paths], return_inverse=True)[1]
     return tuple(int(number) for number in pseudo_slides(statistics, labels))
 
 
@@ -138,17 +133,10 @@ def stain_statistics(path: Path) -> np.ndarray:
     strength = np.linalg.norm(tissue, axis=1, keepdims=True)
     hue = tissue / np.maximum(strength, 1e-6)
     red, blue = hue[:, 0] - hue[:, 1], hue[:, 2] - hue[:, 1]
-    quantiles = (10, 50, 90)
+    hues = np.percentile(red, (10, 50, 90)), np.percentile(blue, (10, 50, 90))
+    glass, dense = np.percentile(pixels.reshape(-1, 3), 99.5, axis=0) / 255, np.percentile(strength, (25, 50, 75, 95))
     grain = np.log(cv2.Laplacian(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), cv2.CV_32F).std() + 1)
-    return np.concatenate(
-        [
-            np.percentile(red, quantiles),
-            np.percentile(blue, quantiles),
-            np.percentile(pixels.reshape(-1, 3), 99.5, axis=0) / 255,
-            np.percentile(strength, (25, 50, 75, 95)),
-            [grain],
-        ]
-    )
+    return np.concatenate([*hues, glass, dense, [grain]])
 
 
 def pseudo_slides(statistics: np.ndarray, labels: np.ndarray) -> np.ndarray:
