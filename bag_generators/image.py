@@ -14,7 +14,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from bag_generators.base.errors import InputError, printable
+from bag_generators.base.errors import InputError, shown_name
 from bag_generators.base.formats import MAX_BYTES
 from bag_generators.reading.decoding import decode, refuse_if_too_many_bytes
 
@@ -153,7 +153,7 @@ def check_size(height: int, width: int) -> None:
 
 def _read(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a regular file of bearable size. At most one byte more than allowed is ever read."""
-    name = _shown(os.fspath(path))
+    name = shown_name(Path(os.fspath(path)).name or os.fspath(path), 60)
     try:
         with os.fdopen(os.open(path, _READ_WITHOUT_WAITING), "rb") as file:
             about = os.fstat(file.fileno())
@@ -172,9 +172,3 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         raise
     except (OSError, ValueError):  # ValueError: a NUL in the name
         raise InputError(f"The file “{name}” can't be read.", "Check the path or choose another file.") from None
-
-
-def _shown(path: str) -> str:
-    """A file name fit for a sentence: no folders, no control or direction marks, at most 60 characters."""
-    name = printable(Path(path).name or path)
-    return name if len(name) <= 60 else f"{name[:40]}…{name[-19:]}"

@@ -94,7 +94,9 @@ def decide_scale(image: TissueImage, by_hand: float | None = None) -> ScaleDecis
     estimate = estimate_scale(image.pixels)
     if estimate is None or (estimate.low <= MICRONS * NEAR and estimate.high >= MICRONS / NEAR):
         return ScaleDecision(MICRONS, "assumed", "assumed", estimate, doubted=False)
-    if estimate.high > UNSURE * estimate.low or not _can_be_read(image, estimate.microns_per_pixel):
+    width, height = (length * estimate.microns_per_pixel / MICRONS for length in (image.width, image.height))
+    can_be_read = min(width, height) >= SMALLEST and width * height <= MAX_PIXELS
+    if estimate.high > UNSURE * estimate.low or not can_be_read:
         return ScaleDecision(MICRONS, "assumed", "assumed", estimate, doubted=True)
     return ScaleDecision(estimate.microns_per_pixel, "estimated", ESTIMATED, estimate, doubted=False)
 
@@ -109,12 +111,6 @@ def check_scale(microns_per_pixel: float) -> None:
     """Refuse what no pixel can have."""
     if not (math.isfinite(microns_per_pixel) and 0.01 <= microns_per_pixel <= 100):
         raise InputError(f"A pixel can't be {microns_per_pixel:g} µm large.", "Give 0.01 to 100, such as 0.5.")
-
-
-def _can_be_read(image: TissueImage, microns_per_pixel: float) -> bool:
-    """Whether the picture is neither too small nor too large when it is brought to the models' scale."""
-    width, height = (length * microns_per_pixel / MICRONS for length in (image.width, image.height))
-    return min(width, height) >= SMALLEST and width * height <= MAX_PIXELS
 
 
 def is_large(image: TissueImage) -> bool:

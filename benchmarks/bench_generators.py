@@ -97,7 +97,7 @@ COMPARISONS: tuple[tuple[str, str, Callable[[TissueImage], None], float], ...] =
     ("row", "GaussianBlur + resize alone", blur_and_resize, 0.5),
     ("sbn", "GaussianBlur + resize alone", blur_and_resize, 0.5),
     ("sift", "cv2.SIFT.compute", opencv_sift, 3.0),
-    ("kmeansseg", "pywt on all blocks, sklearn KMeans", kmeansseg_by_libraries, 1.5),
+    ("kmeansseg", "pywt on all blocks, sklearn KMeans", kmeansseg_by_libraries, 4.0),
     ("deep", "patches of 56 and 168 px, every 28 px", overlapping_patches, 8.0),
     ("deep", "the bare network, same pixels", bare_network, 1 / 1.3),
 )

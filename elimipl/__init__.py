@@ -20,20 +20,18 @@ if TYPE_CHECKING:
     from bag_generators.base.errors import InputError
     from elimipl.answers import explain
     from elimipl.answers.predictor import Prediction, Predictor
-    from elimipl.attention_registry import ATTENTIONS, register_attention
     from elimipl.candidates.crowd import doubtful
     from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
     from elimipl.cards.files import list_models
     from elimipl.cards.finish import save_model
-    from elimipl.config import Config
+    from elimipl.config import Config, Settings
     from elimipl.datasets.dataset import BagDataset
     from elimipl.datasets.join import join
     from elimipl.estimator import MIPLClassifier
-    from elimipl.loss_registry import LOSSES, register_loss
     from elimipl.methods import METHODS, Method, network_method, register_method
     from elimipl.model.batching import collate_bags
     from elimipl.model.inference import Predictions
-    from elimipl.settings import Settings
+    from elimipl.registries import ATTENTIONS, LOSSES, register_attention, register_loss
     from elimipl.training.loop import Fitted, fit
     from elimipl.training.protocol import evaluate
     from elimipl.training.reports import EpochReport
@@ -42,10 +40,9 @@ if TYPE_CHECKING:
 # Loaded on demand (PEP 562), so that `python -m elimipl doctor` starts where torch is broken.
 _HOMES = {
     "bag_generators.base.errors": ("InputError",),
-    "elimipl.attention_registry": ("ATTENTIONS", "register_attention"),
     "elimipl.cards.files": ("list_models",),
     "elimipl.cards.finish": ("save_model",),
-    "elimipl.config": ("Config",),
+    "elimipl.config": ("Config", "Settings"),
     "elimipl.candidates.crowd": ("doubtful",),
     "elimipl.datasets.join": ("join",),
     "elimipl.datasets.dataset": ("BagDataset",),
@@ -54,9 +51,8 @@ _HOMES = {
     "elimipl.methods": ("METHODS", "Method", "network_method", "register_method"),
     "elimipl.model.batching": ("collate_bags",),
     "elimipl.model.inference": ("Predictions",),
-    "elimipl.loss_registry": ("LOSSES", "register_loss"),
+    "elimipl.registries": ("ATTENTIONS", "LOSSES", "register_attention", "register_loss"),
     "elimipl.answers.predictor": ("Prediction", "Predictor"),
-    "elimipl.settings": ("Settings",),
     "elimipl.training.loop": ("Fitted", "fit"),
     "elimipl.training.protocol": ("evaluate",),
     "elimipl.training.reports": ("EpochReport",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ _SETTINGS = ("hidden", "lr", "epochs", "batch", "dropout", "weight_decay", "mu",
 _PARTS = ("extractor", "attention", "loss")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MIPLClassifier(ClassifierMixin, BaseEstimator):
     """Learn from bags whose labels are only known to be among some candidates.
 
@@ -40,44 +42,23 @@ class MIPLClassifier(ClassifierMixin, BaseEstimator):
     (['a', 'b'], (3, 2))
     """
 
-    def __init__(
-        self,
-        *,
-        method: str = "ELIMIPL",
-        preset: str = "default",
-        hidden: int | None = None,
-        lr: float | None = None,
-        epochs: int | None = None,
-        batch: int | None = None,
-        dropout: float | None = None,
-        weight_decay: float | None = None,
-        mu: float | None = None,
-        gamma: float | None = None,
-        settings: Mapping[str, Any] | None = None,
-        random_state: int = 0,
-        classes: Sequence[Any] | None = None,
-        extractor: Any = None,
-        attention: Any = None,
-        loss: Any = None,
-        device: str = "auto",
-    ) -> None:
-        self.method = method
-        self.preset = preset
-        self.hidden = hidden
-        self.lr = lr
-        self.epochs = epochs
-        self.batch = batch
-        self.dropout = dropout
-        self.weight_decay = weight_decay
-        self.mu = mu
-        self.gamma = gamma
-        self.settings = settings
-        self.random_state = random_state
-        self.classes = classes
-        self.extractor = extractor
-        self.attention = attention
-        self.loss = loss
-        self.device = device
+    method: str = "ELIMIPL"
+    preset: str = "default"
+    hidden: int | None = None
+    lr: float | None = None
+    epochs: int | None = None
+    batch: int | None = None
+    dropout: float | None = None
+    weight_decay: float | None = None
+    mu: float | None = None
+    gamma: float | None = None
+    settings: Mapping[str, Any] | None = None
+    random_state: int = 0
+    classes: Sequence[Any] | None = None
+    extractor: Any = None
+    attention: Any = None
+    loss: Any = None
+    device: str = "auto"
 
     def fit(self, X: Sequence[ArrayLike], y: Any, candidates: Any = None) -> MIPLClassifier:
         """Train. With `candidates` (sets or a matrix, as above) these are learned from, and `y` are the true labels.

@@ -1,4 +1,1 @@
 """Throw damaged files at everything that reads files: the only exception that may ever escape is `InputError`."""
-
-LONGEST = 200_000
-"""Bytes of an input."""

@@ -10,8 +10,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
-from fuzz import LONGEST
-
 try:
     import atheris
 except ImportError:  # it is made for few versions of Python
@@ -23,6 +21,8 @@ with atheris.instrument_imports(include=INSTRUMENTED) if atheris else nullcontex
     from fuzz.seeds import kept
     from fuzz.targets import TARGETS, outcome
 
+LONGEST = 200_000
+"""Bytes of an input."""
 LIMITS = ("-timeout=20", "-rss_limit_mb=4000", f"-max_len={LONGEST}")
 
 

@@ -15,21 +15,18 @@ from PIL import Image
 from scipy.io import savemat
 
 from bag_generators import TissueImage, generate, load
-from bag_generators.archive import BagArchive
+from bag_generators.base.assets import assets
 from bag_generators.base.errors import InputError
-from bag_generators.tissue.quality import measure
-from elimipl.candidates.crowd import Candidates
+from bag_generators.parallel import BagArchive
 from elimipl.candidates.labels import LabelSpace
-from elimipl.cards.card import Card
-from elimipl.cards.finish import finish
-from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
-from elimipl.training.loop import fit
 from tests.support.bad_files import DISPLAY_P3, PROPHOTO, encoded, tiff, with_chunk
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fuzz-")
 FOLDER = Path(_PLACE.name)
 CORPUS = Path(__file__).with_name("corpus")
+MODEL = "drawn7-row-elimipl"
+CARD, WEIGHTS = (assets("models", f"{MODEL}.{ending}").read_bytes() for ending in ("json", "safetensors"))
 _RNG = np.random.default_rng(3)
 _NOISE = Image.fromarray(_RNG.integers(0, 256, (72, 80, 4), dtype=np.uint8))
 
@@ -76,34 +73,15 @@ def toy_picture() -> TissueImage:
 
 
 @cache
-def toy_dataset() -> BagDataset:
-    """Six bags of three classes."""
-    labels = np.arange(6) % 3
-    bags = [generate("row", load(encoded("PNG", _NOISE.convert("RGB").rotate(30 * i)))) for i in range(6)]
-    space = LabelSpace.of(["blue", "pink", "white"], id="toy")
-    candidates = np.ones((6, 3), dtype=bool)
-    return BagDataset.from_bags(
-        [bag.features for bag in bags], space, labels, candidates, generator="row", params=dict(bags[0].params)
-    )
-
-
-@cache
-def toy_model() -> tuple[Card, bytes]:
-    """A model of an epoch: its card and weights."""
-    dataset = toy_dataset()
-    fitted = fit(dataset, Config.preset("default", hidden=8, epochs=1, batch=6), device="cpu")
-    quality = measure(toy_picture()).numbers()
-    finished = finish(fitted, dataset, Candidates(), created_by="fuzz", held_out=dataset, qualities=[quality])
-    return finished.card, finished.weights
-
-
-@cache
 def bag_files() -> tuple[bytes, ...]:
     """Full and half precision, marked instances, and an archive nobody has labelled."""
-    path = FOLDER / "seed.safetensors"
-    made = []
-    for half, marked in ((False, None), (True, np.zeros(len(toy_dataset().instances), dtype=bool))):
-        replace(toy_dataset(), instance_truth=marked).save(path, half=half)
+    path, made = FOLDER / "seed.safetensors", []
+    bags = [generate("row", load(encoded("PNG", _NOISE.convert("RGB").rotate(30 * i)))) for i in range(6)]
+    space, labels = LabelSpace.of(["blue", "pink", "white"], id="toy"), np.arange(6) % 3
+    features, candidates = [bag.features for bag in bags], np.ones((6, 3), dtype=bool)
+    dataset = BagDataset.from_bags(features, space, labels, candidates, generator="row", params=dict(bags[0].params))
+    for half, marked in ((False, None), (True, np.zeros(len(dataset.instances), dtype=bool))):
+        replace(dataset, instance_truth=marked).save(path, half=half)
         made.append(path.read_bytes())
     archive = BagArchive(path)  # bags that nobody has labelled, and a file that gave none
     archive.add("a.png", generate("row", toy_picture()))

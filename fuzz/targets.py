@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -79,21 +79,16 @@ def _tiff(data: bytes) -> None:
     _opened(data if data[:4] in _TIFF_HEADS else b"II*\0" + data[4:])
 
 
-def _card(data: bytes) -> None:
-    card, weights = seeds.toy_model()
-    _use_model(card.id, data, weights)
-
-
 def _weights(data: bytes) -> None:
-    card, _ = seeds.toy_model()
-    described = replace(card, sha256=hashlib.sha256(data).hexdigest())
-    _use_model(card.id, json.dumps(described.to_dict()).encode(), data)
+    described = json.loads(seeds.CARD) | {"sha256": hashlib.sha256(data).hexdigest()}
+    _card(json.dumps(described).encode(), data)
 
 
-def _use_model(model_id: str, card: bytes, weights: bytes) -> None:
-    (seeds.FOLDER / f"{model_id}.json").write_bytes(card)
-    (seeds.FOLDER / f"{model_id}.safetensors").write_bytes(weights)
-    predictor = Predictor.load(model_id, seeds.FOLDER)
+def _card(card: bytes, weights: bytes = seeds.WEIGHTS) -> None:
+    """A model, used on a picture."""
+    for ending, content in (("json", card), ("safetensors", weights)):
+        (seeds.FOLDER / f"{seeds.MODEL}.{ending}").write_bytes(content)
+    predictor = Predictor.load(seeds.MODEL, seeds.FOLDER)
     image = seeds.toy_picture()
     bag = generate(predictor.card.generator, image, **predictor.card.generator_params)
     prediction = predictor.predict(bag)
@@ -160,8 +155,8 @@ _TIFF_HEADS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 TARGETS = {
     "picture": Target(_picture, seeds.pictures),
     "tiff": Target(_tiff, seeds.tiffs),
-    "card": Target(_card, lambda: [json.dumps(seeds.toy_model()[0].to_dict()).encode()]),
-    "weights": Target(_weights, lambda: [seeds.toy_model()[1]]),
+    "card": Target(_card, lambda: [seeds.CARD]),
+    "weights": Target(_weights, lambda: [seeds.WEIGHTS]),
     "bag-file": Target(_bag_file, seeds.bag_files),
     "tile-zip": Target(_tile_zip, seeds.zips),
     "matlab": Target(_matlab, seeds.matlab_files),

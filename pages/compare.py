@@ -8,7 +8,11 @@ from elimipl_app.compare.page import choose_comparison, show_comparison, show_li
 from elimipl_app.shell.page import show_error, start_page
 
 start_page("Compare models")
-st.markdown(texts.INTRO)
+st.markdown(
+    "Two methods, the same bag, the same candidate labels. A good one lifts the **true label** away from the other "
+    "candidates and presses the **non-candidates** down: nobody told it which candidate is true, but everybody agrees "
+    "on what the bag is not."
+)
 try:
     with st.sidebar:
         comparison = choose_comparison()

@@ -17,7 +17,7 @@ from elimipl_app.inputs.gallery import show_waiting
 from elimipl_app.inputs.picture import choose_picture
 from elimipl_app.shell.page import show_error, show_notes, start_page
 
-start_page("Bag generators")
+start_page("Bag generators", compact=True)
 with st.sidebar:
     picture = choose_picture()
 show_waiting()

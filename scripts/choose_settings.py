@@ -29,6 +29,7 @@ SEGMENTS = Cell("tissue7-kmeansseg", CROWD, "ELIMIPL")
 BATCHES = ({"batch": 32, "lr": 0.2}, {"batch": 32, "lr": 0.32})
 COMPARED: tuple[tuple[Cell, int, tuple[dict[str, Any], ...]], ...] = (  # cell, splits, settings
     (SEGMENTS, 5, ({"lr": 0.2, "clip": 0.0}, {"lr": 0.025, "clip": 0.0}, {"lr": 0.2, "clip": 1.0})),
+    (Cell("tissue7-sift", CROWD, "CDL-SAM-CN"), 5, ({"lr": 0.1}, {"lr": 0.025}, {"lr": 0.00625})),
     *((Cell("birdsong", r, "ELIMIPL"), 3, BATCHES) for r in (1, 3, 6)),
     (Cell("birdsong", 6, "DEMIPL"), 3, BATCHES),
     (Cell("birdsong", 6, "ELIMIPL"), 1, ({"batch": 8, "lr": 0.05}, {"batch": 8, "lr": 0.08}, {"batch": 1, "lr": 0.01})),
@@ -65,13 +66,17 @@ def main() -> None:
 
 def _tasks(folders: tuple[Path, ...], done: dict[str, Any]) -> Iterator[Task]:
     for cell, splits, compared in COMPARED:
-        bags = _bags(cell, folders, splits)
-        for settings in compared:
-            described = ", ".join(f"{key} {value}" for key, value in settings.items())
-            for index in range(splits):
-                name = f"{cell.name}: {described}, split {index}"
-                if name not in done:
-                    yield Task(cell, index, config_of(cell).replace(**settings), *bags.parts(index), {"name": name})
+        left = [(_name(cell, settings, index), settings, index) for settings in compared for index in range(splits)]
+        left = [one for one in left if one[0] not in done]
+        bags = _bags(cell, folders, splits) if left else None
+        for name, settings, index in left:
+            assert bags is not None
+            yield Task(cell, index, config_of(cell).replace(**settings), *bags.parts(index), {"name": name})
+
+
+def _name(cell: Cell, settings: dict[str, Any], index: int) -> str:
+    described = ", ".join(f"{key} {value}" for key, value in settings.items())
+    return f"{cell.name}: {described}, split {index}"
 
 
 def _bags(cell: Cell, folders: tuple[Path, ...], splits: int) -> Prepared:

@@ -94,12 +94,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pathmnist", type=Path)
     parser.add_argument("--splits", type=int, default=1)
+    parser.add_argument("--only", nargs="+", default=["row", "sbn"], help="generators")
+    parser.add_argument("--methods", nargs="+", default=[*PARTIAL_LABEL, *NETWORKS])
     given = parser.parse_args()
     done: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     sets: dict[str, tuple[BagDataset, BagDataset]] = {}
     for split, generator, method, changed in runs(given.splits):
         key = f"{generator} {split} {method} {json.dumps(changed)}"
-        if key in done:
+        if key in done or generator not in given.only or method not in given.methods:
             continue
         if generator not in sets:
             sets[generator] = build_crc_mipl(given.pathmnist, generator), build_crc_val(given.pathmnist, generator)

@@ -82,12 +82,12 @@ def build_files() -> None:
     from elimipl_app.classroom.exports import class_bag_file, class_json, votes_csv
     from elimipl_app.explore.analysis import View, ViewState, analyse
     from elimipl_app.explore.exports import geojson, instances_csv, provenance_json
-    from elimipl_app.explore.picture_export import painted_png
+    from elimipl_app.explore.picture_export import figure_png
     from elimipl_app.explore.report import html_report
 
     model, sample = Predictor.load("tissue7-row-elimipl"), list_samples()[0]
     analysis = analyse(View(sample.load()), sample, model)
-    for build in (painted_png, html_report, instances_csv, provenance_json, geojson):
+    for build in (figure_png, html_report, instances_csv, provenance_json, geojson):
         assert build(analysis, ViewState())
     rows = classify_files([("a.png", (sample.folder / sample.file).read_bytes())], model, lambda done: None)
     assert batch_csv(rows)

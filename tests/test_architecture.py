@@ -16,18 +16,17 @@ and slides the only files of `elimipl` that know them."""
 ROOMS = {
     "bag_generators.reading": {"bag_generators.base.errors", "bag_generators.base.formats"},
     "elimipl.model": {
-        "elimipl.asked_by_name", "elimipl.attention_registry", "elimipl.loss_registry",
+        "elimipl.registries",
         "elimipl.config", "elimipl.datasets.dataset", "bag_generators.base.errors",
         "bag_generators.base.threads",
     },
     "elimipl.training": {
-        "elimipl.asked_by_name", "elimipl.attention_registry",
-        "elimipl.candidates.labels", "elimipl.config", "elimipl.datasets.dataset", "elimipl.loss_registry",
-        "elimipl.model", "elimipl.settings",
+        "elimipl.candidates.labels", "elimipl.config", "elimipl.datasets.dataset",
+        "elimipl.model", "elimipl.registries",
         "bag_generators.base",
     },
     "elimipl.methods": {
-        "elimipl.config", "elimipl.datasets.dataset", "elimipl.model", "elimipl.settings", "elimipl.training",
+        "elimipl.config", "elimipl.datasets.dataset", "elimipl.model", "elimipl.training",
         "bag_generators.base",
     },
     "elimipl.cards": {

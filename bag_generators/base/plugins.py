@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from threading import RLock
 from typing import Any, Generic, TypeVar
 
@@ -78,11 +78,8 @@ class Registry(Mapping[str, T], Generic[T]):
                     thing = entry.load()
                     self.register(getattr(thing, "name", entry.name), thing)
                 except Exception as error:  # whatever a stranger's code does, the others work
-                    self._leave_out(entry, error)
-
-    def _leave_out(self, entry: EntryPoint, error: Exception) -> None:
-        why = str(error).rstrip(".") or type(error).__name__
-        package = "a package" if entry.dist is None else f"the package “{entry.dist.name}”"
-        problem = InputError(f"The {self.what} {entry.name!r} of {package} is left out: {why}.", "Update or remove it.")
-        self._problems.append(problem)
-        warnings.warn(str(problem), UserWarning, stacklevel=4)
+                    why = str(error).rstrip(".") or type(error).__name__
+                    package = "a package" if entry.dist is None else f"the package “{entry.dist.name}”"
+                    what = f"The {self.what} {entry.name!r} of {package} is left out: {why}."
+                    self._problems.append(InputError(what, "Update or remove it."))
+                    warnings.warn(str(self._problems[-1]), UserWarning, stacklevel=3)

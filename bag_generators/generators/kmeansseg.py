@@ -75,10 +75,15 @@ def spread(clusters: Clustering) -> float:
 
 def block_features(working: np.ndarray) -> np.ndarray:
     """Colour and texture of each 4×4 block, row by row: (3136, 6) float64."""
-    ycbcr = to_ycbcr(working)
-    means = cv2.resize(ycbcr, (_PER_SIDE, _PER_SIDE), interpolation=cv2.INTER_AREA)  # whole numbers / 16: exact
-    blocks = ycbcr[:, :, 0].reshape(_PER_SIDE, BLOCK, _PER_SIDE, BLOCK).swapaxes(1, 2)
-    details = blocks.reshape(_PER_SIDE, _PER_SIDE, BLOCK * BLOCK) @ _DETAILS  # (56, 56, 33)
+    # In four strips: asking the system for the memory of the whole picture takes longer than the rest.
+    return np.concatenate([_features_of(strip) for strip in np.split(working, 4)])
+
+
+def _features_of(strip: np.ndarray) -> np.ndarray:
+    ycbcr, rows = to_ycbcr(strip), len(strip) // BLOCK
+    means = cv2.resize(ycbcr, (_PER_SIDE, rows), interpolation=cv2.INTER_AREA)  # whole numbers / 16: exact
+    blocks = ycbcr[:, :, 0].reshape(rows, BLOCK, _PER_SIDE, BLOCK).swapaxes(1, 2)
+    details = blocks.reshape(rows, _PER_SIDE, BLOCK * BLOCK) @ _DETAILS  # (rows, 56, 33)
     energy = np.square(details, out=details) @ _BANDS
     return np.concatenate([means, np.sqrt(energy)], axis=2).reshape(-1, 6)
 

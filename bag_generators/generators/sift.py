@@ -5,7 +5,8 @@ y and a function of x. So all descriptors together are eight orientation maps wi
 side.
 """
 
-from itertools import pairwise, product
+from collections.abc import Iterator
+from itertools import product
 
 import cv2
 import numpy as np
@@ -45,33 +46,32 @@ def sift(working: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, BoxRe
     Lowe's descriptor with 4×4 cells of 16 px and 8 orientations: Gaussian window of sigma two cells, trilinear
     sharing, normalised, clipped at .2, normalised again. Where there is no gradient it is all zeros.
     """
-    ramps = gradient_ramps(cv2.cvtColor(working, cv2.COLOR_RGB2GRAY))
     # Slices this small are multiplied on one thread, so the number of threads can't change a bit of the result.
-    across = (ramps.reshape(-1, SIDE // 4, SIDE) @ _WINDOWS_ACROSS).reshape(-1, SIDE, len(_WINDOWS))  # (9, 224, 20)
-    sums = _WINDOWS @ across  # (9, 20, 20)
+    ramps = gradient_ramps(cv2.cvtColor(working, cv2.COLOR_RGB2GRAY))
+    across = (ramp.reshape(-1, SIDE // 4, SIDE) @ _WINDOWS_ACROSS for ramp in ramps)
+    sums = np.stack([_WINDOWS @ ramp.reshape(SIDE, -1) for ramp in across])  # (9, 20, 20)
     shares = np.maximum(_SHARES @ sums.reshape(len(sums), -1), 0)  # (8, 400)
     parts = shares.reshape(_ORIENTATIONS, _POINTS, _CELLS, _POINTS, _CELLS).transpose(1, 3, 2, 4, 0)
     descriptors = _unit(np.minimum(_unit(parts.reshape(_POINTS**2, -1), _FAINTEST), _CLIP))
     return descriptors, BoxRegions.even(_POINTS, _POINTS, shape)
 
 
-def gradient_ramps(grey: np.ndarray) -> np.ndarray:
-    """Gradient strength m and how far it turns beyond each of 8 directions, (9, 224, 224) float32.
+def gradient_ramps(grey: np.ndarray) -> Iterator[np.ndarray]:
+    """Gradient strength m and how far it turns beyond each of 8 directions, nine times (224, 224) float32.
 
     With t the clockwise direction in eighths of a turn from "brighter to the right": m, then m · max(t − o, 0) for
-    o = 0..7. These are cheap to make, and `_SHARES` turns their sums into those of the 8 orientation maps.
+    o = 0..7. These are cheap to make, and `_SHARES` turns their sums into those of the 8 orientation maps. Each ramp
+    takes the place of the one before.
     """
     blurred = cv2.sepFilter2D(grey, cv2.CV_32F, _BLUR, _BLUR)
     dx = cv2.Sobel(blurred, cv2.CV_32F, 1, 0, ksize=1)
     dy = cv2.Sobel(blurred, cv2.CV_32F, 0, 1, ksize=1)
-    ramps = np.empty((_ORIENTATIONS + 1, SIDE, SIDE), dtype=np.float32)
-    strength = ramps[0]
-    cv2.cartToPolar(dx, dy, strength, ramps[1])
-    cv2.multiply(ramps[1], strength, dst=ramps[1], scale=_ORIENTATIONS / (2 * np.pi))
-    for ramp, following in pairwise(ramps[1:]):
-        cv2.subtract(ramp, strength, dst=following)
-        cv2.threshold(following, 0, 0, cv2.THRESH_TOZERO, dst=following)
-    return ramps
+    strength, ramp = cv2.cartToPolar(dx, dy)
+    yield strength
+    yield cv2.multiply(ramp, strength, dst=ramp, scale=_ORIENTATIONS / (2 * np.pi))
+    for _ in range(1, _ORIENTATIONS):
+        cv2.subtract(ramp, strength, dst=ramp)
+        yield cv2.threshold(ramp, 0, 0, cv2.THRESH_TOZERO, dst=ramp)[1]
 
 
 def _shares() -> np.ndarray:
@@ -138,7 +138,7 @@ def steps(working: np.ndarray, bag: Bag, instance: int) -> list[Step]:
         ),
         Step(
             "Gradients: where brightness changes, and how much",
-            NumberMap(gradient_ramps(grey)[0].copy(), "gradient", [patch]),
+            NumberMap(next(gradient_ramps(grey)), "gradient", [patch]),
         ),
         Step("In each cell, how much it brightens towards 8 directions", Stars(_cells(bag, instance))),
     ]

@@ -48,7 +48,11 @@ def list_slides(folder: Path | None = None, most: int | None = MOST_LISTED_SLIDE
         slides = [entry.name for entry in shown if not entry.is_symlink() and _is_slide(entry, known)]
     except OSError:
         raise InputError("The folder of slides can't be read.", "Check its permissions.") from None
-    return tuple(_once(folder, slides)[:most])
+    firsts: dict[bytes | str, str] = {}  # without the further files of a DICOM slide
+    for name in slides:
+        series = series_of(folder / name) if Path(name).suffix.lower() in DICOM else None
+        firsts.setdefault(series or name, name)
+    return tuple(firsts.values())[:most]
 
 
 def _is_slide(entry: os.DirEntry[str], known: tuple[str, ...]) -> bool:
@@ -65,17 +69,6 @@ def slide_path(name: str, folder: Path | None = None) -> Path:
     if folder is None or name not in list_slides(folder):
         raise InputError(f"There is no slide “{name[:80]}” in the folder of slides.", "Choose one of the list.")
     return folder / name
-
-
-def _once(folder: Path, names: list[str]) -> list[str]:
-    """Without the further files of a DICOM slide."""
-    seen, kept = set(), []
-    for name in names:
-        series = series_of(folder / name) if Path(name).suffix.lower() in DICOM else None
-        if series is None or series not in seen:
-            kept.append(name)
-            seen.add(series)
-    return kept
 
 
 def series_of(path: Path) -> bytes | None:

@@ -139,7 +139,9 @@ def _drawn(source: Source, box: tuple[float, float, float, float], out: tuple[in
     x, y, width, height = box
     columns, rows = out
     scale_x, scale_y = width / columns, height / rows
-    level = _level_for(source, min(scale_x, scale_y))
+    scale = min(scale_x, scale_y) * 1.001
+    fitting = [number for number, (_, _, downsample) in enumerate(source.levels) if downsample <= scale]
+    level = max(fitting, key=lambda number: source.levels[number][2], default=0)  # the smallest with every pixel
     downsample = source.levels[level][2]
     if columns * rows > MOST_SLIDE_PIECE:
         raise InputError(f"{columns:,} × {rows:,} pixels are too many at once.", "Ask for a smaller part.")
@@ -168,9 +170,3 @@ def _resampled(
         return pixels
     shrinks = pixels.shape[1] >= out[0] and pixels.shape[0] >= out[1]
     return np.asarray(cv2.resize(pixels, out, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR))
-
-
-def _level_for(source: Source, scale: float) -> int:
-    """The smallest level that still has every pixel asked for."""
-    fitting = [number for number, (_, _, downsample) in enumerate(source.levels) if downsample <= scale * 1.001]
-    return max(fitting, key=lambda number: source.levels[number][2], default=0)

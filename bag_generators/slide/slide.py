@@ -134,16 +134,14 @@ def at_decided_scale(slide: Slide, by_hand: float | None = None) -> tuple[Slide,
     """The slide with the scale by hand, else of its file, else by the nuclei in four windows, or the assumed one."""
     if by_hand is None and slide.microns_per_pixel is not None:
         return slide, ScaleDecision(slide.microns_per_pixel, slide.scale_origin, "the slide", None, doubted=False)
-    scale = decide_scale(_scale_windows(slide)) if by_hand is None else by_hand_only(by_hand)
+    if by_hand is not None:
+        scale = by_hand_only(by_hand)
+    else:
+        side = min(_WINDOW, slide.width, slide.height)
+        parts = [slide.pixels(x, y, side, side, (side, side)) for x, y in _dense_places(slide, side)]
+        rows = [np.hstack(parts[start : start + _ALONG]) for start in range(0, _ALONG**2, _ALONG)]
+        scale = decide_scale(TissueImage.from_array(np.vstack(rows)))
     return slide.with_scale(scale.microns_per_pixel, scale.origin), scale
-
-
-def _scale_windows(slide: Slide) -> TissueImage:
-    """Four windows side by side, fixed by the slide."""
-    side = min(_WINDOW, slide.width, slide.height)
-    parts = [slide.pixels(x, y, side, side, (side, side)) for x, y in _dense_places(slide, side)]
-    rows = [np.hstack(parts[start : start + _ALONG]) for start in range(0, _ALONG**2, _ALONG)]
-    return TissueImage.from_array(np.vstack(rows))
 
 
 def _dense_places(slide: Slide, side: int) -> list[tuple[int, int]]:

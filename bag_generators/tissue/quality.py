@@ -192,6 +192,16 @@ def looks_of(pixels: np.ndarray) -> Looks:
     )
 
 
+LEAST_DETAIL = 1.0
+"""Grey levels from pixel to pixel; tissue in focus has more, and the same blurred by a few pixels has less."""
+
+
+def has_detail(pixels: np.ndarray) -> bool:
+    """Whether a patch (h, w, 3) is more than a flat or blurred area, of which no tissue words can be said."""
+    grey = cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY).astype(np.float32)
+    return bool(np.abs(cv2.Laplacian(grey, cv2.CV_32F)).mean() / 4 >= LEAST_DETAIL)
+
+
 def in_tissue_words(looks: Looks) -> str:
     """One sentence, each part of it with its number.
 

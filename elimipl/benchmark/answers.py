@@ -13,7 +13,16 @@ from elimipl.benchmark.records import Measured, Records, signed
 from elimipl.methods import METHODS
 
 TISSUE = VIEWS["table 3"].data
-_ATTENTION_DATA = "birdsong"
+LOCATED = "birdsong"
+"""Where attention is held against known positives."""
+LOCATED_NUMBERS = {
+    "AUROC": "attention_auroc",
+    "untrained AUROC": "untrained_attention_auroc",
+    "average precision": "attention_precision",
+    "untrained precision": "untrained_attention_precision",
+    "calibration error": "calibration_error",
+}
+"""What is told of a method there: column and the entry of a split."""
 
 
 @dataclass(frozen=True)
@@ -67,36 +76,29 @@ def _papers(test: PairedTest) -> str:
 
 
 def _attention(records: Records) -> str:
-    rows = [row for row in attention_rows(records) if row.cell.r == 1]
-    if not rows:
+    what = "attention_auroc"
+    rows = [row for row in measured_on(records, LOCATED) if row.cell.r == 1 and row.having(what)]
+    ours = next((row for row in rows if row.cell.method == "ELIMIPL"), None)
+    if ours is None:
         return ""
-    best = max(rows, key=lambda row: row.average("attention_auroc") or 0)
-    ours = next((row for row in rows if row.cell.method == "ELIMIPL"), best)
-    shown = [
-        f"{row.cell.method} {row.average('attention_auroc'):.2f}" for row in ([ours] if ours is best else [ours, best])
-    ]
-    floor = ours.average("untrained_attention_auroc")
-    return (
-        f"On {row_title(_ATTENTION_DATA, 1)}, AUROC of the attention against the positive instances of a bag: "
-        f"{', '.join(shown)} (the best of {len(rows)} methods), where an untrained network has {floor:.2f}; "
-        f"so it finds many, not all, and part of that is the data's doing."
+    several = [row for row in rows if row.having(what) >= FEWEST_SPLITS]
+    best = max(several, key=lambda row: row.average(what) or 0, default=ours)
+    others = (
+        f", {best.cell.method} {best.average(what):.2f} (the best of {len(several)})"
+        if len(several) > 1 and best is not ours
+        else ""
     )
-
-
-def attention_rows(records: Records) -> list[Measured]:
-    """Methods whose attention was held against known positives, on Birdsong."""
-    return [row for row in _measured(records, _ATTENTION_DATA) if row.average("attention_auroc") is not None]
-
-
-def calibration_rows(records: Records) -> list[Measured]:
-    """Methods on Birdsong whose calibration was recorded."""
-    return [row for row in _measured(records, _ATTENTION_DATA) if row.average("calibration_error") is not None]
+    return (
+        f"Many, not all: on {row_title(LOCATED, 1)}, the AUROC of the attention against the positive instances of a "
+        f"bag is {ours.average(what):.2f} for ELIMIPL over {_splits(ours.having(what))}{others}, but "
+        f"{ours.average(f'untrained_{what}'):.2f} before the first step, which no training has earned."
+    )
 
 
 def _best(records: Records) -> str:
     parts, most = [], 0
     for data, r in _settings(records):
-        rows = [row for row in _measured(records, data) if row.cell.r == r and len(row.splits) >= FEWEST_SPLITS]
+        rows = [row for row in measured_on(records, data) if row.cell.r == r and len(row.splits) >= FEWEST_SPLITS]
         if len(rows) < 3 or not any(row.cell.method == "ELIMIPL" for row in rows):
             continue
         best, most = max(rows, key=lambda row: row.mean), max(most, len(rows))
@@ -114,7 +116,9 @@ def _best(records: Records) -> str:
 
 def _for_tissue(records: Records) -> str:
     """The method with the highest mean over all tissue data that the most methods share."""
-    table = {data: {row.cell.method: row for row in _measured(records, data) if len(row.splits) > 1} for data in TISSUE}
+    table = {
+        data: {row.cell.method: row for row in measured_on(records, data) if len(row.splits) > 1} for data in TISSUE
+    }
     table = {data: rows for data, rows in table.items() if "ELIMIPL" in rows and "ELIMIPL-entropy" in rows}
     if not table:
         return ""
@@ -122,15 +126,16 @@ def _for_tissue(records: Records) -> str:
     means = {method: float(np.mean([rows[method].mean for rows in table.values()])) for method in common}
     best, *others = sorted(means, key=lambda method: -means[method])
     runner_up = f", before {others[0]} ({means[others[0]]:.3f})" if others else ""
+    elsewhere = "only the lesions are" if any(data.startswith("lesion5") for data in table) else "none of them is"
     splits = _range([len(rows[best].splits) for rows in table.values()])
     return (
         f"{best}: {means[best]:.3f} on average over {len(table)} sets of tissue bags{runner_up}, of {len(common)} "
-        f"methods run on all of them with {splits} splits; candidate sets are simulated, and only the lesions are "
-        "tested on other slides."
+        f"methods run on all of them with {splits} splits; candidate sets are simulated, and {elsewhere} tested on "
+        "other slides than those learned from."
     )
 
 
-def _measured(records: Records, data: str) -> list[Measured]:
+def measured_on(records: Records, data: str) -> list[Measured]:
     """Everything that ran on a data set, by r and in the order of the methods."""
     rs = sorted({kept["r"] for kept in records.cells.values() if kept["data"] == data})
     found = (records.measured(Cell(data, r, method)) for r in rs for method in METHODS)
@@ -153,6 +158,10 @@ def row_title(data: str, r: int) -> str:
 def row_name(test: PairedTest) -> str:
     """What a row of a forest plot is called."""
     return row_title(test.data, test.r)
+
+
+def _splits(count: int) -> str:
+    return f"{count} split{'s' if count > 1 else ''}"
 
 
 def _rows(count: int) -> str:

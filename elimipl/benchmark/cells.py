@@ -28,8 +28,8 @@ SINCE_NETWORKS = (
 SINCE = (*SINCE_NETWORKS, "ProMIPL", "FastMIPL", "FastMIPL-published", "AGOPMIPL")
 """Methods since the paper, and variants of its appendix: they join any table where they are named."""
 NOT_BUILT: Mapping[str, str] = {
-    "UAMIPL": "only its code is public; it adds up evidence over the wrong axis and is off at prediction",
-    "HFC": "its equations are not public",
+    "UAMIPL": "its code sums evidence over samples instead of classes, is off at prediction, and no numbers were found",
+    "HFC": "its equations were not found",
 }
 """Methods since the paper that are not here, and why."""
 NOT_AT_HAND = ("SIVAL", "CRC-KMeansSeg", "CRC-SIFT")
@@ -115,15 +115,12 @@ class Cell:
     data: str
     r: int
     method: str
-    positive_share: float | None = None
-    """Share of a bag that is of its class; None takes the builder's (see `elimipl.datasets.benchmark_sets.Recipe`)."""
 
     @property
     def name(self) -> str:
         """The key of this cell in the results file."""
         r = "" if self.r == CROWD else f" r={self.r}"
-        share = "" if self.positive_share is None else f" share={self.positive_share:g}"
-        return f"{self.data}{r} {self.method}{share}"
+        return f"{self.data}{r} {self.method}"
 
     @property
     def paper(self) -> Number | None:
@@ -192,21 +189,3 @@ VIEWS: Mapping[str, View] = {
         View("figure 4", "false positives", ("birdsong", "authors-birdsong"), tuple(range(1, 11)), MIPL),
     )
 }
-
-
-def study_cells() -> list[Cell]:
-    """Cells that show how much depends on the number of positive instances."""
-    quick, shares = ("RC-Mean", "PL-AGGD-Mean"), (0.03, 0.05, None, 0.11, 0.14)
-    studied = (
-        ("birdsong", (1, 3), ("ELIMIPL",), shares),
-        ("mnist", (1,), quick, shares),
-        ("fmnist", (1,), quick, shares),
-        ("fmnist", (1,), ("ELIMIPL",), (None, 0.11)),  # slow: only where the quick ones meet the paper
-    )
-    return [
-        Cell(data, r, method, share)
-        for data, rs, methods, chosen in studied
-        for r in rs
-        for method in methods
-        for share in chosen
-    ]

@@ -171,7 +171,7 @@ def _paper_slope(data: str, rs: np.ndarray) -> float | None:
 
 
 def _settings_run(records: Records, method: str) -> list[tuple[str, int]]:
-    """Data sets and r on which a method ran, in the order of the tables; runs of the study don't count."""
+    """Data sets and r on which a method ran, in the order of the tables."""
     cells = dict.fromkeys((cell.data, cell.r) for view in VIEWS.values() for cell in view.cells())
     return [(data, r) for data, r in cells if records.measured(Cell(data, r, method))]
 

@@ -21,7 +21,7 @@ from bag_generators.base.errors import InputError
 from bag_generators.base.storage import only_writer, write_whole
 from bag_generators.base.validation import Record, read_json, validated
 from elimipl.benchmark.cells import Cell
-from elimipl.settings import Settings
+from elimipl.config import Settings
 
 RESULTS = PROJECT / "benchmarks" / "results"
 FILE = "benchmark.json"

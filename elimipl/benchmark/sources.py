@@ -194,10 +194,7 @@ class Shelf:
             return Prepared(dataset, load_splits(path.parent, len(dataset)))
         if bags.data in SOURCES:
             source = SOURCES[bags.data]
-            recipe = source.recipe
-            if bags.positive_share is not None:
-                recipe = replace(recipe, positive_share=bags.positive_share)
-            dataset = source.build(path, r=bags.r, seed=SEED, recipe=recipe)
+            dataset = source.build(path, r=bags.r, seed=SEED, recipe=source.recipe)
             return Prepared(dataset, stratified_splits(dataset.labels, SPLITS, seed=SEED))
         if space == "pathmnist":
             train = build_pathmnist(path, r=bags.r, seed=SEED)

@@ -26,10 +26,10 @@ from elimipl.benchmark.cells import Cell
 from elimipl.benchmark.records import Records
 from elimipl.benchmark.settings import settings_of
 from elimipl.benchmark.sources import Shelf
+from elimipl.config import Settings
 from elimipl.datasets.dataset import BagDataset
 from elimipl.methods import METHODS
 from elimipl.model.inference import Predictions
-from elimipl.settings import Settings
 
 BINS = 15
 _PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")

@@ -7,6 +7,7 @@ kind of pictures whose labels are known and which nobody voted on.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def class_bags(task: Task, tell: Told = lambda share: True) -> BagDataset:
         for copy in range(copies):
             pixels = augmented(image.pixels, rng) if copy else image.pixels
             scaled = TissueImage.from_array(pixels).at_scale(facts.microns, "the class's picture")
-            bag = generate(task.generator, scaled)
+            bag = generate(task.generator, scaled, **_params_of(task.generator))
             features.append(bag.features)
             names.append(f"picture {facts.number}" + (f", copy {copy}" if copy else ""))
             params = dict(bag.params)
@@ -207,11 +208,17 @@ def _composed_bags(generator: str, tell: Told) -> BagDataset:
     features = []
     for done, (label, seed) in enumerate(wanted):
         pixels, _ = compose_field(TISSUE7.names[label], seed)
-        features.append(generate(generator, TissueImage.from_array(pixels)).features)
+        features.append(generate(generator, TissueImage.from_array(pixels), **_params_of(generator)).features)
         _go_on(tell, (done + 1) / len(wanted))
     return BagDataset.from_bags(
         features, TISSUE7, [label for label, _ in wanted], generator=generator, source="composed fields"
     )
+
+
+def _params_of(generator: str) -> dict[str, Any]:
+    """Those of the bags that ship, which the models are measured on; Deep's cells are larger there."""
+    shipped = f"phantoms-{generator}"
+    return dict(load_bag_set(shipped).params) if shipped in bag_sets() else {}
 
 
 def _by_picture(weights: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 
 from bag_generators import GENERATORS, Bag
-from bag_generators.archive import BagArchive
 from bag_generators.base import bag_file, shards
 from bag_generators.base.errors import InputError, printable
 from bag_generators.base.formats import extensions
 from bag_generators.generators.encoder import DEVICE
-from bag_generators.parallel import AnyPath, BagOrRefusal, generate_with_notes
+from bag_generators.parallel import AnyPath, BagArchive, BagOrRefusal, generate_with_notes
 from elimipl.candidates.crowd import Candidates
 from elimipl.candidates.labels import COLON, LESION5, TISSUE7
 from elimipl.commands import arguments

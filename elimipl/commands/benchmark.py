@@ -15,9 +15,9 @@ from pathlib import Path
 
 from bag_generators.base.assets import WORK
 from bag_generators.base.errors import InputError
-from elimipl.benchmark.cells import DATA, SINCE, SPLITS, VIEWS, Cell, study_cells
+from elimipl.benchmark.cells import DATA, SINCE, SPLITS, VIEWS, Cell
 from elimipl.benchmark.records import FILE, Records
-from elimipl.benchmark.report import write_report
+from elimipl.benchmark.report import tables_of_views, write_report
 from elimipl.benchmark.sources import USUAL_FOLDERS, DataFolders, Shelf, available
 from elimipl.benchmark.tasks import Session, to_do
 from elimipl.commands import STOPPED, arguments
@@ -32,7 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tables = [id_.removeprefix("table ") for id_ in VIEWS if id_.startswith("table ")]
     parser.add_argument("--table", action="append", choices=tables, default=[], help="a table of the paper")
     parser.add_argument("--figure", action="append", choices=["4"], default=[], help="a figure of the paper")
-    parser.add_argument("--study", action="store_true", help="bags with other shares of positive instances")
     parser.add_argument("--only", nargs="+", metavar="DATA", help=f"leave other data sets out ({', '.join(DATA)})")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"leave other methods out ({', '.join(METHODS)})")
     parser.add_argument("--r", nargs="+", type=int, metavar="N", help="leave other numbers of false positives out")
@@ -44,12 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="splits side by side")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, mps or auto")
+    parser.add_argument("--show", action="store_true", help="print the tables of what has been run, and run nothing")
     arguments.add_quiet(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run what is missing; exit code 1 when a split failed or a cell had to be skipped, each with a sentence."""
     wanted = _wanted(args)
+    if args.show:
+        print(tables_of_views(Records(args.results / FILE), _views(args)))
+        return 0
     folders = DataFolders((args.data, *USUAL_FOLDERS) if args.data else USUAL_FOLDERS, args.mat)
     cells, missing = available(wanted, folders)
     for reason in missing:
@@ -80,14 +83,15 @@ def run(args: argparse.Namespace) -> int:
             write_report(records, report)
     for problem in session.problems:
         print(problem, file=sys.stderr)
+    print(tables_of_views(records, _views(args)))
     print(f"The tables are in {report}.")
     return 1 if session.problems else 0
 
 
 def _wanted(args: argparse.Namespace) -> list[Cell]:
     """The cells asked for, each once; what can't be meant is refused."""
-    views = [*(f"table {number}" for number in args.table), *(f"figure {number}" for number in args.figure)]
-    if not views and not args.study:
+    views = _views(args)
+    if not views:
         raise InputError("Nothing was asked for.", "Give --table 2, 3, 4 or 5, or --figure 4.")
     if not 1 <= args.splits <= SPLITS:
         raise InputError(f"{args.splits} splits can't be run.", f"Ask for 1 to {SPLITS}.")
@@ -100,7 +104,7 @@ def _wanted(args: argparse.Namespace) -> list[Cell]:
             raise InputError(f"There is no folder “{folder}”.", "Check the name.")
     resolve_device(args.device)
     added = [name for name in (*SINCE, *METHODS.added) if name in (args.methods or ())]
-    cells = [cell for view in views for cell in VIEWS[view].cells(added)] + (study_cells() if args.study else [])
+    cells = [cell for view in views for cell in VIEWS[view].cells(added)]
     return [
         cell
         for cell in dict.fromkeys(cells)
@@ -109,6 +113,10 @@ def _wanted(args: argparse.Namespace) -> list[Cell]:
         and (args.methods is None or cell.method in args.methods)
         and (args.r is None or cell.r in args.r)
     ]
+
+
+def _views(args: argparse.Namespace) -> list[str]:
+    return [*(f"table {number}" for number in args.table), *(f"figure {number}" for number in args.figure)]
 
 
 def _known(what: str, names: Sequence[str] | None, all_names: Iterable[str]) -> None:

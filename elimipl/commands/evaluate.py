@@ -19,12 +19,11 @@ from elimipl.answers.trust import measure_trust
 from elimipl.cards.card import MethodTrust, Trust
 from elimipl.cards.finish import finish
 from elimipl.commands import arguments
-from elimipl.config import Config
+from elimipl.config import Config, Settings
 from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.matlab import load_splits
 from elimipl.methods import METHODS, Method, find_method, settings_for
 from elimipl.model.device import resolve_device
-from elimipl.settings import Settings
 from elimipl.training.loop import fit
 from elimipl.training.protocol import ProtocolResult, SplitResult, evaluate, stratified_splits
 from elimipl.training.splits import Split

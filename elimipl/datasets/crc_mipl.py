@@ -76,9 +76,12 @@ def build_crc_mipl(
                 f"The generator {generator!r} needs details that small pictures have lost.",
                 f"Choose {' or '.join(_OF_SMALL)}, or give a folder of full tiles.",
             )
-        pictures, tissue, places = _read(source, per_class, seed)
-        names = [f"{TISSUE7.names[label]}/{place}" for label, place in zip(tissue, places, strict=True)]
-        bags = _of_pictures(pictures, generator, progress, params)
+        pictures, read, places, _ = _part(source, "train")
+        labels = _as_tissue(read)
+        chosen = _drawn(labels, per_class, seed, str(source))
+        tissue = labels[chosen]
+        names = [f"{TISSUE7.names[label]}/{place}" for label, place in zip(tissue, places[chosen], strict=True)]
+        bags = _of_pictures(pictures[chosen], generator, progress, params)
     made = list(bags)
     return _dataset(made, tissue, generator, names, f"{TISSUE7.source}; {per_class} per class, seed {seed}")
 
@@ -147,14 +150,6 @@ def _drawn(labels: np.ndarray, per_class: int, seed: int, called: str) -> np.nda
             )
         chosen.append(np.sort(rng.choice(members, per_class, replace=False)))
     return np.concatenate(chosen)
-
-
-def _read(path: Path, per_class: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pictures (m, side, side, 3), labels of tissue7 (m,) and places in the training part (m,)."""
-    pictures, codes, places, _ = _part(path, "train")
-    labels = _as_tissue(codes)
-    chosen = _drawn(labels, per_class, seed, str(path))
-    return pictures[chosen], labels[chosen], places[chosen]
 
 
 def _part(path: Path, part: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:

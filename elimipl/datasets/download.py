@@ -61,7 +61,7 @@ def ask(url: str, **headers: str) -> requests.Response:
     headers = {"User-Agent": "elimipl", "Accept-Encoding": "identity", **headers}
     try:
         response = session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
-    except (requests.RequestException, HTTPError, OSError) as error:
+    except (requests.RequestException, HTTPError, OSError, ValueError) as error:  # ValueError: sent to no address
         cause: BaseException = error
         while cause.args and isinstance(cause.args[0], BaseException):  # requests wraps urllib3, which wraps the system
             cause = cause.args[0]
@@ -107,6 +107,8 @@ def read_part(url: str, start: int, stop: int, size: int, or_whole: bool = False
                     place += len(chunk)
                     start += len(new)
                     yield new
+                    if start >= stop:  # a server may send on for ever
+                        break
             except (HTTPError, OSError):
                 pass  # asked again from there
         fruitless = 0 if start > had else fruitless + 1

@@ -17,12 +17,11 @@ from typing import Any, Literal, Protocol, get_args
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.plugins import Registry
-from elimipl.config import Config
+from elimipl.config import Config, Settings
 from elimipl.datasets.dataset import BagDataset
 from elimipl.methods import agopmipl, fastmipl, miplgp, networks, partial_label, pl_aggd, promipl
 from elimipl.methods.learner import fit
 from elimipl.model.inference import Predictions
-from elimipl.settings import Settings
 from elimipl.training import loop
 from elimipl.training.reports import EpochReport
 
@@ -202,15 +201,22 @@ def settings_for(method: Method, *, preset: str = "default", **changes: Any) -> 
 
 
 def network_methods() -> tuple[str, ...]:
-    """The methods that a person can train on a page: the paper's, then registered ones."""
-    return (*networks.SUMMARIES, *(name for name in METHODS.added if METHODS[name].is_network))
+    """The methods that a person can train on a page: the paper's, those since, then registered ones."""
+    return (*networks.SUMMARIES, *networks.SINCE, *(name for name in METHODS.added if METHODS[name].is_network))
 
 
 def training_config(name: str, **settings: Any) -> Config:
     """Settings of one of `network_methods`, with the `default` preset where the method has none of its own."""
     if name not in network_methods():
+        if name in METHODS:
+            raise InputError(
+                f"{name} doesn't train the network that makes a model of this program.",
+                "Choose another method here, or compare it with “python -m elimipl benchmark”.",
+            )
         raise InputError(f"There is no method {name!r}.", f"Choose one of {', '.join(network_methods())}.")
     if name in networks.SUMMARIES:
         return networks.method_config(name, **settings)
+    if name in networks.SINCE:
+        return networks.since_config(name, **{"preset": "default", **settings})
     config: Config = METHODS[name].config(**settings)
     return config

@@ -29,13 +29,12 @@ from torch import Tensor, nn
 
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
-from elimipl.methods.learner import BagwiseRun, FittedNetwork, LearnerSettings
+from elimipl.methods.learner import BagwiseRun, BagwiseSettings
 from elimipl.model.attention import softmax_by_bag
 from elimipl.model.batching import Batch
 from elimipl.model.embedding import drop
 from elimipl.model.losses import cli_loss, move_weights
 from elimipl.model.network import BagOutputs, draw_layers
-from elimipl.training.reports import EpochReport
 
 SCORE_WIDTH = 128
 _LEAST_EIGENVALUE = 1e-6
@@ -43,7 +42,7 @@ _CLUSTERED = 20_000  # most instances of a class that k-means sees
 _WARM_UP = 10
 
 
-class AgopConfig(LearnerSettings):
+class AgopConfig(BagwiseSettings):
     """Settings of AGOPMIPL, those of its code on tissue."""
 
     middle: int = Field(256, ge=1, le=65536)
@@ -62,13 +61,7 @@ class AgopConfig(LearnerSettings):
     rounds: int = Field(3, ge=1, le=1000)
     epochs: int = Field(300, ge=1, le=1_000_000)
     """Of all rounds together."""
-    batch: int = Field(1, ge=1, le=1_000_000)
-    """Bags per step."""
     lr: float = Field(0.005, ge=1e-9, le=1e3)
-    momentum: float = Field(0.9, ge=0, le=0.9999)
-    weight_decay: float = Field(1e-4, ge=0, le=1e3)
-    scaling: Literal["zscore", "none", "robust", "global"] = "zscore"
-    dtype: Literal["float32", "float64"] = "float32"
 
     def run(self, dataset: BagDataset, device: torch.device) -> AgopRun:
         """On the CPU whatever the device."""
@@ -183,7 +176,3 @@ class AgopRun(BagwiseRun):
         moved = weights.clone()
         move_weights(moved, energies.detach(), candidates, self.rho)
         return cli_loss(energies, candidates, weights, self.loss), energies, moved
-
-    def fitted(self, history: tuple[EpochReport, ...]) -> FittedNetwork:
-        """The network of the last epoch."""
-        return FittedNetwork(self.config, history, self.scaler, self.network, self.weights.double().numpy())

@@ -7,23 +7,24 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import psutil
 import torch
+from pydantic import Field
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.threads import one_thread
+from elimipl.config import Settings
 from elimipl.datasets.dataset import BagDataset
 from elimipl.model.batching import Batch, PackedBags
 from elimipl.model.device import resolve_device
 from elimipl.model.inference import Predictions, infer, share_correct
 from elimipl.model.losses import initial_weights
 from elimipl.model.scaling import fit_scaler
-from elimipl.settings import Settings
 from elimipl.training.reports import EpochReport
 from elimipl.training.team import Team
 
@@ -42,6 +43,18 @@ class LearnerSettings(Settings):
     def run(self, dataset: BagDataset, device: torch.device) -> Run:
         """A training run that has not begun."""
         raise NotImplementedError
+
+
+class BagwiseSettings(LearnerSettings):
+    """Settings of a `BagwiseRun`."""
+
+    batch: int = Field(1, ge=1, le=1_000_000)
+    """Bags per step."""
+    lr: float = Field(0.01, ge=1e-9, le=1e3)
+    momentum: float = Field(0.9, ge=0, le=0.9999)
+    weight_decay: float = Field(1e-4, ge=0, le=1e3)
+    scaling: Literal["zscore", "none", "robust", "global"] = "zscore"
+    dtype: Literal["float32", "float64"] = "float32"
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +202,10 @@ class BagwiseRun(Run):
             self.weights[some] = moved.detach()
             total += value.item() * len(some)
         return self.report(epoch, began, {"total": total / m}, lr, probabilities, self.weights)
+
+    def fitted(self, history: tuple[EpochReport, ...]) -> FittedNetwork:
+        """The network of the last epoch."""
+        return FittedNetwork(self.config, history, self.scaler, self.network, self.weights.double().numpy())
 
 
 def check_width(dataset: BagDataset, dim: int) -> None:

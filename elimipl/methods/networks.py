@@ -56,7 +56,9 @@ def method_config(name: str, *, preset: str = "default", **settings: Any) -> Con
 
 def uses(name: str, setting: str) -> bool:
     """Whether a method has the weight `mu` (sparsity) or `gamma` (inhibition)."""
-    return name != "DEMIPL" and setting not in VARIANTS.get(name, {})
+    if name == "DEMIPL" or (name in SINCE and name not in _WITH_CLI):
+        return False
+    return setting not in VARIANTS.get(name, {})
 
 
 def paper_config(name: str, *, preset: str = "published", **settings: Any) -> Config:
@@ -104,6 +106,9 @@ pictures; where ψ1 has nothing to learn, it is ELIMIPL.
 """
 
 
+_WITH_CLI = ("DAM-CLI", "ELIMIPL-unscaled", "ELIMIPL-kept")
+
+
 def since_config(name: str, *, preset: str = "published", **settings: Any) -> Config:
     """The settings of a method as its authors' code has them, unless another preset is asked for.
 
@@ -112,8 +117,7 @@ def since_config(name: str, *, preset: str = "published", **settings: Any) -> Co
     >>> since_config("CDL-SAM-CN").loss, since_config("CDL-SAM-CN-sigmoid").head
     ('cdl-cn', 'softmax_of_sigmoid')
     """
-    has_cli = name in ("DAM-CLI", "ELIMIPL-unscaled", "ELIMIPL-kept")
-    settings = {"sparsity": "l1", **settings} if has_cli else _without_cli(settings)
+    settings = {"sparsity": "l1", **settings} if name in _WITH_CLI else _without_cli(settings)
     if name.endswith("-sigmoid"):
         settings["head"] = "softmax_of_sigmoid"
     return Config.preset(preset, **{**settings, "method": name.removesuffix("-sigmoid").lower()})

@@ -14,6 +14,7 @@ head, and r in the cross-entropy). H(q) = −Σ q log q is our reading; q is no 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -23,7 +24,7 @@ from torch import Tensor, nn
 
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
-from elimipl.methods.learner import BagwiseRun, FittedNetwork, LearnerSettings
+from elimipl.methods.learner import BagwiseRun, BagwiseSettings, FittedNetwork
 from elimipl.model.attention import standardise_by_bag
 from elimipl.model.batching import Batch
 from elimipl.model.network import Network, build_network, draw_layers
@@ -33,7 +34,7 @@ _SHARPNESS = 1.5  # one over the temperature of the relaxed Bernoulli
 _EDGE = 1e-6  # how far q stays from 0 and 1 where its logarithm is taken
 
 
-class ProMiplConfig(LearnerSettings):
+class ProMiplConfig(BagwiseSettings):
     """Settings of ProMIPL, those of its code on Birdsong where they are known."""
 
     extractor: Literal["identity", "cnn", "context"] = "identity"
@@ -49,13 +50,7 @@ class ProMiplConfig(LearnerSettings):
     reconstruction: float = Field(0.1, ge=0, le=1e6)
     """λ_r, likewise."""
     epochs: int = Field(200, ge=1, le=1_000_000)
-    batch: int = Field(1, ge=1, le=1_000_000)
-    """Bags per step."""
     lr: float = Field(0.01, ge=1e-9, le=1e3)
-    momentum: float = Field(0.9, ge=0, le=0.9999)
-    weight_decay: float = Field(1e-4, ge=0, le=1e3)
-    scaling: Literal["zscore", "none", "robust", "global"] = "zscore"
-    dtype: Literal["float32", "float64"] = "float32"
 
     def run(self, dataset: BagDataset, device: torch.device) -> ProMiplRun:
         """On the CPU whatever the device."""
@@ -144,9 +139,8 @@ class ProMiplRun(BagwiseRun):
         return promipl_loss(out.energies, guess, weights, self.config), out.energies, moved
 
     def fitted(self, history: tuple[EpochReport, ...]) -> FittedNetwork:
-        """The network of the last epoch; the two nets beside it have done their work."""
-        weights = self.weights.double().numpy()
-        return FittedNetwork(self.config, history, self.scaler, self.network.network, weights)
+        """Without the two nets beside the network, which have done their work."""
+        return replace(super().fitted(history), network=self.network.network)
 
 
 def _logistic(like: Tensor, generator: torch.Generator) -> Tensor:

@@ -14,7 +14,7 @@ from elimipl.model.batching import Bags, StreamedBags
 from elimipl.model.network import Network
 from elimipl.model.scaling import Scaler
 
-BAGS_AT_ONCE = 256
+_BAGS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ def infer_packed(network: Network, bags: Bags, *, embeddings: bool = False) -> P
         network.eval()
     probabilities, attention, z = [], [], []
     with torch.no_grad(), one_thread():
-        for batch in bags.batches(BAGS_AT_ONCE):
+        for batch in bags.batches(_BAGS_AT_ONCE):
             out = network(batch.x, batch.bag_of, batch.bags)
             probabilities.append(out.energies.double().softmax(1))
             attention.append(out.attention)

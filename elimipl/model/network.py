@@ -12,11 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bag_generators.base.errors import InputError
-from elimipl.asked_by_name import asked_by
-from elimipl.attention_registry import ASKED, ATTENTIONS, POOLING, Attention, check_attention
 from elimipl.config import Config
 from elimipl.model.attention import attention_pool, softmax_by_bag, standardise_by_bag
 from elimipl.model.embedding import Draws, drop, embed_and_read
+from elimipl.registries import ASKED_BY_ATTENTION, ATTENTIONS, POOLING, Attention, asked_by, check_attention
 
 SCORE_WIDTH = 128
 """Width of the MLP that maps gates to ξ in the authors' code."""
@@ -40,7 +39,7 @@ class Network(nn.Module):
 
     In the paper's symbols `extractor` is ψ1, `embed` is ψ2, `gate_t` and `gate_s` are W_t and W_s, `score` is W,
     `classifier` is f. A module given as `extractor`, (N, d) → (N, d'), takes the place of the one in the settings, and
-    an `attention` (`elimipl.attention_registry.Attention`) that of eq. 3.
+    an `attention` (`elimipl.registries.Attention`) that of eq. 3.
     """
 
     epoch: Tensor  # (1,) how far training is; only where the attention asks for it
@@ -76,7 +75,7 @@ class Network(nn.Module):
         )
         self.classifier = nn.Linear(config.hidden, n_classes)
         self.own_attention = _own_attention(config, attention)
-        self._asked = () if self.own_attention is None else asked_by(self.own_attention, 1, ASKED)
+        self._asked = () if self.own_attention is None else asked_by(self.own_attention, 1, ASKED_BY_ATTENTION)
         if "epoch" in self._asked or self._standardises:
             self.register_buffer("epoch", torch.zeros(1))
         self.to(getattr(torch, config.dtype))

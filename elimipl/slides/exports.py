@@ -102,12 +102,9 @@ def geojson_feature(
     area: Any, kind: str, name: str, classification: dict[str, Any], measurements: dict[str, float]
 ) -> dict[str, Any]:
     """A shape as an object of QuPath, with the rings of its polygons as GeoJSON wants them."""
-    properties = {
-        "objectType": kind,
-        "name": name,
-        "classification": classification,
-        "measurements": measurements,
-    }
+    properties: dict[str, Any] = {"objectType": kind, "name": name}
+    properties |= {"classification": classification} if classification else {}
+    properties |= {"measurements": measurements} if measurements else {}
     geometry = dict(shapely.geometry.mapping(shapely.orient_polygons(area)))
     return {"type": "Feature", "geometry": geometry, "properties": properties}
 

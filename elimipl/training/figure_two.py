@@ -1,18 +1,18 @@
-"""What the paper's Figure 2 is about, measured over all training bags of a recording instead of on one sample.
+"""What the paper's Figure 2 is about, measured over all bags after every epoch instead of on one sample.
 
 Figure 2 draws, for DEMIPL and for ELIMIPL, the probability of the true label, the average over the candidates and the
 average over the non-candidates. The text next to it says that DEMIPL's two averages are close, and that with ELIMIPL
 (a) the true label rises, (b) the non-candidates fall and (c) the averages separate. The values themselves are given
 only in the picture.
 
-Probabilities sum to one: |S|·candidates + |S̄|·non-candidates = 1. So (b) and (c) are the same statement about a bag,
-the candidates' average never exceeds 1/|S|, and it is the same whichever candidate is believed. What tells whether the
-true one was found is the average over the *false* candidates.
+Probabilities sum to one: |S|·candidates + |S̄|·non-candidates = 1. So the candidates' average never exceeds 1/|S|, and
+it is the same whichever candidate is believed. What tells whether the true one was found is the average over the
+*false* candidates.
 
 How far apart the averages can get depends on the head. A softmax can give the candidates everything: 1/|S|. The
 authors' softmax of a sigmoid has energies from 0 to 1, so that a candidate has at most e times what a non-candidate
-has: (e − 1) / (e·|S| + |S̄|), for two of seven classes .165 instead of .5. Averages are called close by what the head
-allows; by 1/|S| they could never be anything else.
+has: (e − 1) / (e·|S| + |S̄|), for two of seven classes .165 instead of .5. Gaps are measured by what the head allows; by
+1/|S| they could never be anything else than close.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elimipl.training.trajectories import Trajectories
-
 NAMES = ("true label", "average candidate", "average false candidate", "average non-candidate")
+STATEMENTS = ("rises", "falls", "apart", "close", "all")
 NOTICEABLE = 0.01  # a change of probability below one point is none
-CLOSE = 0.5  # averages are close while their gap is less than this share of the widest that the head allows
+WIDER = 0.1  # averages separate where their gap grows by more than this share of the widest that the head allows
+CLOSE = 0.5  # averages are close while their gap is less than this share of it
 
 
 def four_probabilities(probabilities: np.ndarray, candidates: np.ndarray, true_index: int) -> np.ndarray:
@@ -38,28 +38,12 @@ def four_probabilities(probabilities: np.ndarray, candidates: np.ndarray, true_i
     return np.stack(parts, axis=-1)
 
 
-@dataclass(frozen=True, eq=False)
-class FigureTwo:
-    """Two methods over the same m bags, and which of the figure's statements hold for most of them."""
-
-    bags: int
-    medians: np.ndarray
-    """(2, 4) of the first and the second method, in the order of NAMES."""
-    gaps: np.ndarray
-    """(2,) medians of candidates' average − non-candidates' average."""
-    widest: float
-    """Median over the bags of the widest gap that the first method's head allows."""
-    close: bool
-    """Whether the first method's averages are close."""
-    rises: float
-    """(a) Share of bags whose true label is noticeably more probable with the second method."""
-    falls: float
-    """(b), and so (c): share of bags whose non-candidates are noticeably less probable with it."""
-
-    @property
-    def shown(self) -> bool:
-        """Whether most bags show what the figure shows."""
-        return self.close and self.rises > 0.5 and self.falls > 0.5
+def three_probabilities(probabilities: np.ndarray, candidates: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """(m, 3) of m bags: the true label, the average candidate and the average non-candidate."""
+    size = candidates.sum(axis=1)
+    inside = (probabilities * candidates).sum(axis=1) / size
+    outside = (probabilities * ~candidates).sum(axis=1) / (candidates.shape[1] - size)
+    return np.stack([probabilities[np.arange(len(labels)), labels], inside, outside], axis=1)
 
 
 def widest_gap(sizes: np.ndarray, classes: int, head: str) -> np.ndarray:
@@ -75,35 +59,50 @@ def widest_gap(sizes: np.ndarray, classes: int, head: str) -> np.ndarray:
     return np.asarray(1 / sizes)
 
 
-def figure_two(recorded: Trajectories, first: str, second: str) -> FigureTwo:
-    """The figure's statements over all training bags after the last epoch."""
-    four = np.stack([_all_bags(recorded, method) for method in (first, second)])
-    gaps = four[:, :, 1] - four[:, :, 3]
-    members = recorded.all_candidates
-    widest = widest_gap(members.sum(axis=1), members.shape[1], recorded.about.configs[first]["head"])
-    return FigureTwo(
-        bags=four.shape[1],
-        medians=np.nanmedian(four, axis=1),
-        gaps=np.median(gaps, axis=1),
-        widest=float(np.median(widest)),
-        close=bool(np.median(gaps[0] / widest) < CLOSE),
-        rises=float((four[1, :, 0] - four[0, :, 0] > NOTICEABLE).mean()),
-        falls=float((four[0, :, 3] - four[1, :, 3] > NOTICEABLE).mean()),
-    )
+def shares_of_bags(first: np.ndarray, second: np.ndarray, widest: np.ndarray) -> np.ndarray:
+    """Shares of m bags that show what Figure 2 says of two methods, in the order of STATEMENTS: (t, 5).
+
+    `first` and `second` are (t, m, 3) `three_probabilities` after t epochs; `widest` (m,) what the head allows. (a) the
+    true label is more probable with the second method, (b) the non-candidates are less so, (c) the averages are
+    further apart; with the first the averages are close; and all of these in the same bag.
+    """
+    gaps = [(one[..., 1] - one[..., 2]) / widest for one in (first, second)]
+    rises = second[..., 0] - first[..., 0] > NOTICEABLE
+    falls = first[..., 2] - second[..., 2] > NOTICEABLE
+    apart = gaps[1] - gaps[0] > WIDER
+    close = gaps[0] < CLOSE
+    return np.stack([rises, falls, apart, close, rises & falls & apart & close]).mean(axis=-1).T
 
 
-def median_bag(recorded: Trajectories, first: str, second: str) -> int:
-    """The watched bag whose true label gains, from the first method to the second, what it gains in the median bag."""
-    median = np.median(np.subtract(*(_all_bags(recorded, method)[:, 0] for method in (second, first))))
-    every = range(len(recorded.labels))
-    last = recorded.probabilities[:, -1, every, recorded.labels].astype(np.float64)
-    gains = last[recorded.method(second)] - last[recorded.method(first)]
-    return int(np.abs(gains - median).argmin())
+@dataclass(frozen=True, eq=False)
+class FigureTwo:
+    """Two methods over the same bags in several trainings: what Figure 2 says of them, epoch by epoch."""
 
+    shares: np.ndarray
+    """(trainings, T + 1, 5) `shares_of_bags`."""
 
-def _all_bags(recorded: Trajectories, method: str) -> np.ndarray:
-    """(m, 4) of every training bag after the last epoch."""
-    rows = zip(
-        recorded.all_probabilities[recorded.method(method)], recorded.all_candidates, recorded.all_labels, strict=True
-    )
-    return np.array([four_probabilities(row, members, int(label)) for row, members, label in rows])
+    @property
+    def median(self) -> np.ndarray:
+        """(T + 1, 5) of the median training."""
+        return np.median(self.shares, axis=0)
+
+    @property
+    def window(self) -> tuple[int, int] | None:
+        """The longest stretch of epochs after which every statement is true of most bags, in the median training."""
+        holds = np.concatenate([[False], (self.median[:, :4] > 0.5).all(axis=1), [False]])
+        starts, ends = (np.flatnonzero(np.diff(holds.astype(int)) == step) for step in (1, -1))
+        if not len(starts):
+            return None
+        longest = int((ends - starts).argmax())
+        return int(starts[longest]), int(ends[longest]) - 1
+
+    @property
+    def at_best(self) -> tuple[int, float]:
+        """The epoch after which most bags show all of it, and their share, in the median training."""
+        epoch = int(self.median[:, 4].argmax())
+        return epoch, float(self.median[epoch, 4])
+
+    @property
+    def at_the_end(self) -> float:
+        """Share of bags that show all of it once both are trained, in the median training."""
+        return float(self.median[-1, 4])

@@ -15,17 +15,25 @@ from torch import Tensor, nn
 from bag_generators.base.errors import InputError
 from bag_generators.base.storage import check_writable
 from bag_generators.base.threads import one_thread
-from elimipl.attention_registry import ATTENTIONS, POOLING, Attention, checked_attention
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
-from elimipl.loss_registry import CLI, LOSSES, Loss, check_loss, checked_loss
 from elimipl.model.batching import Bags, PackedBags, StreamedBags
 from elimipl.model.device import resolve_device
-from elimipl.model.inference import BAGS_AT_ONCE, Predictions, infer, infer_packed, share_correct
-from elimipl.model.losses import initial_weights, move_weights
-from elimipl.model.margin_losses import MARGIN_LOSSES
+from elimipl.model.inference import Predictions, infer, infer_packed, share_correct
+from elimipl.model.losses import MARGIN_LOSSES, initial_weights, move_weights
 from elimipl.model.network import Network, build_network
 from elimipl.model.scaling import Scaler
+from elimipl.registries import (
+    ATTENTIONS,
+    CLI,
+    LOSSES,
+    POOLING,
+    Attention,
+    Loss,
+    check_loss,
+    checked_attention,
+    checked_loss,
+)
 from elimipl.training.checkpoint import Checkpoint
 from elimipl.training.reports import EpochReport, Snapshot
 from elimipl.training.steps import FastSteps, Moment, PlainSteps, Steps
@@ -33,6 +41,7 @@ from elimipl.training.team import SharedBags, SharedSteps, Team
 
 CHECKPOINT_SECONDS = 5.0
 """A checkpoint is written at most this often, and always when training ends."""
+_EXTRACTED_AT_ONCE = 8  # bags: a convolution makes 15 numbers of one, which should stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +97,8 @@ def fit(
     """Train on every bag of `dataset`; true labels are only reported on, unless `config.labels` says otherwise.
 
     `extractor` is any module that maps standardised instances (N, d) to (N, d'); it takes the place of ψ1, is copied
-    and trained along from the weights it has. `attention` takes the place of eq. 3 (see `attention_registry.Attention`)
-    and `loss` that of eq. 9 (see `loss_registry.Loss`); registered ones can be named in the settings instead. Any of
+    and trained along from the weights it has. `attention` takes the place of eq. 3 (see `registries.Attention`)
+    and `loss` that of eq. 9 (see `registries.Loss`); registered ones can be named in the settings instead. Any of
     them, or `plain`, trains by autograd and `torch.optim.SGD`; otherwise derivatives are written out by hand, with the
     same result.
 
@@ -204,7 +213,7 @@ class _Run:
         """All bags as ψ1 sees them now."""
         self.network.eval()
         with torch.no_grad():
-            x = torch.cat([self.network.extractor(batch.x) for batch in self.bags.batches(BAGS_AT_ONCE)])
+            x = torch.cat([self.network.extractor(batch.x) for batch in self.bags.batches(_EXTRACTED_AT_ONCE)])
         return PackedBags(self.bags.sizes, self.bags.dtype, self.device, x)
 
     def tensors(self) -> dict[str, Tensor]:

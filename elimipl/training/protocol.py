@@ -16,12 +16,10 @@ import numpy as np
 from bag_generators.base.errors import InputError
 from bag_generators.base.mapped_rows import MappedRows
 from bag_generators.base.pool import importable_name, in_processes, number_of_workers
-from elimipl.attention_registry import ATTENTIONS, Attention, register_attention
 from elimipl.candidates.labels import LabelSpace
-from elimipl.config import Config
+from elimipl.config import Config, Settings
 from elimipl.datasets.dataset import BagDataset
-from elimipl.loss_registry import LOSSES, Loss, register_loss
-from elimipl.settings import Settings
+from elimipl.registries import ATTENTIONS, LOSSES, Attention, Loss, register_attention, register_loss
 from elimipl.training import loop
 from elimipl.training.splits import Split, stratified_splits
 

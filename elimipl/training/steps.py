@@ -17,13 +17,12 @@ import torch
 from torch import Tensor
 
 from bag_generators.base.errors import InputError
-from elimipl.asked_by_name import asked_by
 from elimipl.config import Config
-from elimipl.loss_registry import ASKED, Loss
 from elimipl.model.batching import Batch
 from elimipl.model.embedding import Draws
 from elimipl.model.losses import attention_entropy, attention_entropy_gradient, cli_loss, loss_gradient, loss_values
 from elimipl.model.network import BagOutputs, Network
+from elimipl.registries import ASKED_BY_LOSS, Loss, asked_by
 
 
 class Moment(NamedTuple):
@@ -164,7 +163,7 @@ class PlainSteps(Steps):
 
     def __init__(self, network: Network, config: Config, loss: Loss | None = None, add_up: AddUp | None = None) -> None:
         super().__init__(network, config, loss, add_up)
-        self._asked = () if loss is None else asked_by(loss, 3, ASKED)
+        self._asked = () if loss is None else asked_by(loss, 3, ASKED_BY_LOSS)
         self._moved = {name: value for name, value in network.named_parameters() if value.requires_grad}
         self._optimizer = torch.optim.SGD(
             self._moved.values(), config.lr, config.momentum, weight_decay=config.weight_decay, nesterov=config.nesterov

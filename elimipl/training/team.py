@@ -19,14 +19,13 @@ import torch
 from torch import Tensor, distributed
 
 from bag_generators.base.errors import InputError
-from elimipl.asked_by_name import asked_by
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
-from elimipl.loss_registry import OF_INSTANCES, Loss
 from elimipl.model.batching import Bags, Batch, even_ends
 from elimipl.model.embedding import SomeRows
 from elimipl.model.network import BagOutputs
 from elimipl.model.scaling import Scaler, fit_scaler
+from elimipl.registries import OF_INSTANCES, Loss, asked_by
 from elimipl.training.reports import EpochReport
 from elimipl.training.steps import Moment, Steps
 

@@ -1,12 +1,12 @@
-"""Recorded trainings of several methods on the same bags: what each believed of a few bags after every epoch.
+"""Recorded trainings of several methods on the same bags: what each said of them after every epoch.
 
-`scripts/record_trajectories.py` makes the files in assets/trajectories, one safetensors file a data set.
+`scripts/record_trajectories.py` makes the files in assets/trajectories, one safetensors file per data set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,13 @@ from bag_generators.base.errors import InputError
 from bag_generators.base.storage import ForeignFileError, read_tensors, write_tensors
 from bag_generators.base.validation import Record, plain, validated
 from elimipl.candidates.labels import LabelSpace
+from elimipl.training.figure_two import FigureTwo
 
 TRAJECTORIES_FOLDER = assets("trajectories")
-LOSSES = ("mapping", "sparsity", "inhibition", "attention", "total")
-ACCURACIES = ("train_accuracy", "held_out_accuracy", "disambiguation_accuracy")
+MEASURED = ("training", "held_out", "elsewhere")
+"""The bags that are measured; not every recording has bags from elsewhere."""
+STEPS = 200  # shares are kept in as many steps
 _METADATA_KEY = "elimipl.trajectories"
-_ARRAYS = (
-    "labels", "candidates", "offsets", "instance_truth",
-    "probabilities", "weights", "attention", "losses", "accuracies",
-    "all_labels", "all_candidates", "all_probabilities",
-)  # fmt: skip
 _REPAIR = "Restore it with “git checkout -- assets/trajectories”, or run scripts/record_trajectories.py again."
 
 
@@ -35,24 +32,25 @@ class About(Record):
 
     id: str
     title: str
-    bags: str  # id of the shipped bag set, or “digits”
-    candidates: str  # where the candidate sets come from: “random” or “crowd”
-    r: int  # false positive labels in every random candidate set
-    candidate_seed: int
+    bags: str  # id of the shipped bag set, or “crc-row”
+    candidates: str  # where the candidate sets come from, as in `elimipl.candidates.crowd.Candidates`
+    trainings: int  # number i has split i, candidate sets i and seed i; what single bags show is of number 0
     methods: tuple[str, ...]
     configs: Mapping[str, Mapping[str, Any]]  # all settings of each method
+    measured: Mapping[str, int]  # how many bags of which of MEASURED
+    elsewhere: str  # what the bags from elsewhere are called
     bag_names: tuple[str, ...]
-    training_bags: int
-    held_out_bags: int
+    watched: tuple[int, ...]  # places of the watched bags among those that `make_plan` would watch
+    typical: int  # the watched bag that is nearest to the medians of all training bags, in level and gain
     label_space: LabelSpace
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """M methods, T epochs, m training bags, b of them watched, with N instances altogether, k classes.
+    """M methods, T epochs, s trainings, P kinds of bags measured, b bags watched with N instances, k classes.
 
     Index 0 along the epochs is the untrained model. Probabilities and attention are those of the finished epoch,
-    without dropout.
+    without dropout; a method that trains fewer epochs than another stays as it is after its last one.
     """
 
     about: About
@@ -61,13 +59,10 @@ class Trajectories:
     offsets: np.ndarray  # (b + 1,) int64
     instance_truth: np.ndarray  # (N,) bool; all false where it is unknown
     probabilities: np.ndarray  # (M, T + 1, b, k) float16
-    weights: np.ndarray  # (M, T + 1, b, k) float16
     attention: np.ndarray  # (M, T + 1, N) float16
-    losses: np.ndarray  # (M, T, 5) float32, in the order of LOSSES
-    accuracies: np.ndarray  # (M, T, 3) float32, in the order of ACCURACIES
-    all_labels: np.ndarray  # (m,) int64
-    all_candidates: np.ndarray  # (m, k) bool
-    all_probabilities: np.ndarray  # (M, m, k) float16, after the last epoch
+    accuracies: np.ndarray  # (M, s, T + 1, P + 1) float16: of the P kinds of bags, and the share of true labels found
+    medians: np.ndarray  # (M, P, T + 1, 3) float16: `three_probabilities`, over the bags of all trainings
+    shares: np.ndarray  # (M, M, s, P, T + 1, 5) uint8, of STEPS: `shares_of_bags` from the first method to the second
 
     @property
     def label_space(self) -> LabelSpace:
@@ -90,9 +85,14 @@ class Trajectories:
         truth = self.instance_truth[self.instances(bag)]
         return truth if self.instance_truth.any() else None
 
+    def figure_two(self, first: str, second: str, measured: str = "training") -> FigureTwo:
+        """What Figure 2 says of two methods, for the bags of one kind."""
+        place = list(self.about.measured).index(measured)
+        return FigureTwo(self.shares[self.method(first), self.method(second), :, place] / STEPS)
+
     def save(self, path: Path) -> None:
         """Write one safetensors file, all or nothing."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "about"}
         write_tensors(path, arrays, _METADATA_KEY, plain(self.about), "The recording")
 
 

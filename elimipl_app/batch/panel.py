@@ -10,11 +10,11 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from bag_generators import InputError
 from bag_generators.base.formats import MOST_BATCH_BYTES, MOST_BATCH_FILES, extensions
 from bag_generators.scale import by_hand_only
-from bag_generators.uploads import read_upload
 from elimipl.answers.predictor import Predictor
 from elimipl.candidates.labels import LabelSpace
-from elimipl_app.batch.rows import BatchRow, batch_csv, batch_json, batch_table, classify_files, compared
+from elimipl_app.batch.rows import BatchRow, Comparison, batch_csv, batch_json, batch_table, classify_files, compared
 from elimipl_app.server.log import model_name
+from elimipl_app.server.pixels import read_upload
 from elimipl_app.shell import choices
 from elimipl_app.shell import texts as shared
 from elimipl_app.shell.download import download_button
@@ -35,9 +35,20 @@ COLUMNS = {
     "thumbnail": "picture",
     "true_label": "label by name",
     "label_set": "possible at 90 %",
-    "scale": "scale (µm per pixel)",
+    "scale": "µm per px",
     "why": "notes, and what speaks against it",
 }
+WIDTHS = {
+    "thumbnail": 64,
+    "file": 120,
+    "true_label": 100,
+    "answer": 150,
+    "probability": 84,
+    "label_set": 130,
+    "scale": 90,
+    "why": 330,
+}
+"""Of the columns in screen px; together as wide as the page of a small laptop, so that none is cut."""
 COMPARISON_HEADING = "Answers against the labels in the names"
 
 
@@ -49,11 +60,18 @@ def summary(files: int, refused: int, doubtful: int, unchecked: int = 0, trusted
     return summary + (f"; {refused} refused, with the reason in the table." if refused else ".")
 
 
-def comparison(files: int, right: int, trusted: int, trusted_right: int) -> str:
+def comparison(found: Comparison) -> str:
     """How often the answers agree with the names, all of them and those with every check passed."""
-    sentence = f"The names of {files} files carry a label: **{right}** answers agree with it ({right / files:.0%})."
-    if trusted:
-        sentence += f" Of the {trusted} with every check passed, {trusted_right} agree ({trusted_right / trusted:.0%})."
+    sentence = f"The names of {found.files} files carry a label. "
+    if not found.answered:
+        return f"{sentence}None of them got an answer."
+    share = found.right / found.answered
+    sentence += f"{found.answered} got an answer: **{found.right}** agree with the name ({share:.0%})."
+    if unanswered := found.files - found.answered:
+        sentence += f" {unanswered} got none, which counts as neither right nor wrong."
+    if found.trusted:
+        share = found.trusted_right / found.trusted
+        sentence += f" Of the {found.trusted} with every check passed, {found.trusted_right} agree ({share:.0%})."
     return f"{sentence} Rows are the labels in the names, columns the answers."
 
 
@@ -185,15 +203,15 @@ def _show_rows(batch: Batch, files: list[tuple[str, bytes]], predictor: Predicto
 
 def _show_table(batch: Batch, labels: LabelSpace) -> int | None:
     """The table; the number of the row that a person chose."""
-    columns = {name: st.column_config.Column(title) for name, title in COLUMNS.items()} | {
-        "thumbnail": st.column_config.ImageColumn(COLUMNS["thumbnail"], width="small"),
-        "probability": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+    columns = {name: st.column_config.Column(COLUMNS.get(name), width=width) for name, width in WIDTHS.items()} | {
+        "thumbnail": st.column_config.ImageColumn(COLUMNS["thumbnail"], width=WIDTHS["thumbnail"]),
+        "probability": st.column_config.NumberColumn(format="percent", width=WIDTHS["probability"]),
     }
     event = st.dataframe(
         batch_table(batch.rows, labels),
         hide_index=True,
         key="rows",
-        row_height=52,
+        row_height=78,
         on_select="rerun",
         selection_mode="single-row",
         column_config=columns,
@@ -224,5 +242,5 @@ def _show_comparison(batch: Batch, labels: LabelSpace) -> None:
     if found is None:
         return
     st.subheader(COMPARISON_HEADING, divider="gray")
-    st.markdown(comparison(found.files, found.right, found.trusted, found.trusted_right))
+    st.markdown(comparison(found))
     st.dataframe(found.matrix, width="content", key="confusion", alt=COMPARISON_HEADING)

@@ -13,7 +13,6 @@ from bag_generators import InputError, TissueImage, generate
 from bag_generators.base.errors import shown_name
 from bag_generators.scale import ScaleDecision, decide_scale
 from bag_generators.tissue.quality import measure_for
-from bag_generators.uploads import read_upload
 from elimipl.answers.answer import ACCEPTANCE, DRAWINGS_ONLY, Answer, answer
 from elimipl.answers.predictor import Prediction, Predictor
 from elimipl.candidates.labels import LabelSpace, label_in
@@ -21,6 +20,7 @@ from elimipl.csv_cells import defused
 from elimipl.datasets.pictures import PHANTOMS
 from elimipl_app.charts.tissue import display_copy
 from elimipl_app.server.log import model_name, picture_name, timed
+from elimipl_app.server.pixels import read_upload
 from elimipl_app.shell.texts import NOT_CHECKED
 
 THUMBNAIL = 64  # px
@@ -129,14 +129,19 @@ def _doubts(given: Answer) -> tuple[str, ...]:
 SHOWN = ("thumbnail", "file", "true_label", "answer", "probability", "label_set", "scale", "why")
 
 
+NO_ANSWER = "no answer"
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Answers against the labels in the names."""
 
     matrix: pd.DataFrame
-    """Rows are the labels in the names, columns the answers."""
+    """Rows are the labels in the names, columns the answers; the last one counts files without."""
     files: int
+    answered: int
     right: int
+    """Of those answered."""
     trusted: int
     trusted_right: int
 
@@ -149,7 +154,7 @@ def batch_table(rows: Sequence[BatchRow], labels: LabelSpace) -> pd.DataFrame:
         | {"answer": _answer(row, labels), "scale": _scale(row), "why": row.refused or row.notes}
         for row in rows
     ]
-    table = pd.DataFrame(shown, columns=list(SHOWN))
+    table = _without_formulas(pd.DataFrame(shown, columns=list(SHOWN)))  # Streamlit lets people save tables as CSV
     return table.drop(
         columns=[column for column in ("true_label", "label_set", "scale", "why") if not table[column].any()]
     )
@@ -160,26 +165,28 @@ def compared(rows: Sequence[BatchRow], labels: LabelSpace) -> Comparison | None:
     known = [row for row in rows if row.true_label and not row.refused]
     if len(known) < 2:
         return None
-    names = [name for name in known[0].probabilities if any(name in (row.true_label, row.label) for row in known)]
-    matrix = pd.crosstab([row.true_label for row in known], [row.label for row in known])
-    matrix = (
-        matrix.reindex(index=names, columns=names, fill_value=0)
-        .rename(labels.title, axis=0)
-        .rename(labels.title, axis=1)
-    )
+    said = [NO_ANSWER if row.declined else row.label for row in known]
+    names = [name for name in known[0].probabilities if name in {*said, *(row.true_label for row in known)}]
+    matrix = pd.crosstab([row.true_label for row in known], said)
+    columns = [*names, NO_ANSWER] if NO_ANSWER in said else names
+    matrix = matrix.reindex(index=names, columns=columns, fill_value=0)
+    matrix = matrix.rename(index=labels.title, columns={name: labels.title(name) for name in names})
+    answered = [row for row in known if not row.declined]
+    trusted = [row for row in answered if row.trusted]
+    right, trusted_right = (sum(row.label == row.true_label for row in group) for group in (answered, trusted))
     matrix = matrix.rename_axis(index="by name", columns=None)
-    trusted = [row for row in known if row.trusted]
-    right, trusted_right = (sum(row.label == row.true_label for row in group) for group in (known, trusted))
-    return Comparison(matrix, len(known), right, len(trusted), trusted_right)
+    return Comparison(matrix, len(known), len(answered), right, len(trusted), trusted_right)
 
 
 def batch_csv(rows: Sequence[BatchRow]) -> str:
     """All that is known of the files as CSV in which no spreadsheet takes a name for a formula."""
-    table = pd.DataFrame([_flat(row) for row in rows])
-    for column in table.columns:
-        table[column] = table[column].map(lambda value: defused(value) if isinstance(value, str) else value)
+    table = _without_formulas(pd.DataFrame([_flat(row) for row in rows]))
     table.columns = [defused(column) for column in table.columns]
     return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+
+
+def _without_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    return table.apply(lambda column: column.map(lambda one: defused(one) if isinstance(one, str) else one))
 
 
 def batch_json(rows: Sequence[BatchRow]) -> str:

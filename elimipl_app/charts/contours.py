@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from bag_generators.isolines import isolines
+from bag_generators.regions import isolines
 from elimipl_app.charts.drawing import Drawing, plain
 from elimipl_app.charts.map_layer import COLOUR_PAIRS, Layer
 
@@ -15,6 +15,8 @@ QUARTER = 0.25
 """Share of the picture that a line goes around at most; the removal test keeps as much."""
 FAINT = 0.05
 """Of a colour scale: what differs less from the middle of the map is not worth a line."""
+SMALLEST = 0.002
+"""Share of the picture; smaller islands have no line, for hundreds of them would hide the tissue."""
 HALO, OUTER, INNER = 4.5, 2.2, 1.2  # screen px: of the white below each line, of the line, of the one at the peak
 
 
@@ -46,9 +48,22 @@ def contours_of(layer: Layer, colours: str, called: tuple[str, str]) -> tuple[Co
             continue
         inside = area[sign * cells >= level].sum() / area.sum()
         peak = (level + (sign * cells).max()) / 2
-        lines, peaks = (isolines(layer.x_edges, layer.y_edges, sign * cells, one) for one in (level, peak))
+        lines, peaks = (
+            [
+                line
+                for line in isolines(layer.x_edges, layer.y_edges, sign * cells, one)
+                if _enclosed(line) >= SMALLEST * area.sum()
+            ]
+            for one in (level, peak)
+        )
         found.append(Contour(name, colour, sign < 0, lines, peaks if peak - level > FAINT else [], float(inside)))
     return tuple(found)
+
+
+def _enclosed(line: np.ndarray) -> float:
+    """Area inside a line (v, 2); one that ends at the edge of the picture is closed straight."""
+    (x, y), (next_x, next_y) = line.T, np.roll(line, -1, axis=0).T
+    return float(abs(x @ next_y - next_x @ y) / 2)
 
 
 def _level(cells: np.ndarray, area: np.ndarray) -> float | None:

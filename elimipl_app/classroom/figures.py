@@ -62,7 +62,7 @@ def answer_bars(answers: Sequence[int], students: int, palette: Palette) -> go.F
     figure = go.Figure(
         go.Bar(x=numbers, y=list(answers), marker={"color": palette.non_candidate}, hovertemplate="%{y}<extra></extra>")
     )
-    figure.update_xaxes(type="category", nticks=MOST_NUMBERS, title=texts.PICTURE_LABEL, fixedrange=True)
+    figure.update_xaxes(type="category", nticks=MOST_NUMBERS, title="Picture", fixedrange=True)
     figure.update_yaxes(range=[0, max(students, 3)], fixedrange=True)
     return figure.update_layout(height=220)
 

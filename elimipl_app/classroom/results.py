@@ -8,6 +8,7 @@ import streamlit as st
 
 from elimipl.classroom.store.records import Ballot, ClassSession
 from elimipl.classroom.tally import Tally, tally
+from elimipl.csv_cells import defused
 from elimipl_app.charts.drawing import plain
 from elimipl_app.charts.figure_one import label_matrices
 from elimipl_app.classroom import texts
@@ -23,9 +24,7 @@ from elimipl_app.shell.palette import current_palette
 def show_votes(session: ClassSession, ballots: Sequence[Ballot], key: str) -> None:
     """The votes on one picture; the candidate set once voting is over, the true label once it is revealed."""
     numbers = [picture.number for picture in session.pictures]
-    chosen = st.pills(
-        texts.PICTURE_LABEL, numbers, default=numbers[0], required=True, wrap=True, key=f"class_seen_{key}"
-    )
+    chosen = st.pills("Picture", numbers, default=numbers[0], required=True, wrap=True, key=f"class_seen_{key}")
     at = numbers.index(chosen) if chosen in numbers else 0
     counted = tally(ballots, len(numbers), len(session.label_space))
     truth = session.shown_truths()[at]
@@ -75,8 +74,9 @@ def show_sets(session: ClassSession, counted: Tally) -> None:
         "class-figure1",
         f"Candidate sets of {len(shown)} pictures, {counted.candidates[shown].sum() / len(shown):.2f} labels each.",
     )
-    if key := texts.codes_key(session.label_space):
-        st.caption(key)
+    labels = session.label_space
+    if labels.codes != labels.titles:
+        st.caption(", ".join(escape(labels.legend_text(index)) for index in range(len(labels))))
     st.caption(texts.sets_caption(float(counted.candidates[answered].sum(axis=1).mean()), len(held), missed))
 
 
@@ -120,7 +120,8 @@ def show_confusions(session: ClassSession, counted: Tally) -> None:
 
 def picture_rows(session: ClassSession, counted: Tally) -> Sequence[tuple[object, ...]]:
     """Every picture: what most find most likely, what the others say, the candidate set, the truth once revealed."""
-    names, truths, rows = session.label_space.titles, session.shown_truths(), []
+    names = list(map(defused, session.label_space.titles))  # a table has a button of its own that saves it as CSV
+    truths, rows = session.shown_truths(), []
     for at, picture in enumerate(session.pictures):
         first = counted.first[at]
         order = [int(label) for label in np.argsort(-first, kind="stable") if first[label]]

@@ -24,7 +24,7 @@ div.stMainBlockContainer > [data-testid="stVerticalBlock"] {gap: .6rem}
 .st-key-head h1 {font-size: 1.2rem; padding: 0}
 .st-key-class-picture img {width: 100%; max-height: 36vh; object-fit: contain; border-radius: .4rem}
 </style>"""
-_AT = "class_at"
+_AT, _NOT_SENT = "class_at", "class_not_sent"
 
 
 def show_student(entered: str) -> None:
@@ -62,7 +62,8 @@ def _show_ballot(session: ClassSession) -> None:
     if len(answered) == len(numbers):
         st.success(texts.ALL_DONE, icon=":material/check_circle:")
     with st.container(key="class-picture"):
-        st.image(class_store().picture(session.id, at), width="stretch", alt=texts.picture_alt(at))
+        png = class_store().picture(session.id, at)
+        st.image(png, width="stretch", alt=texts.picture_alt(at), output_format="PNG")  # sent as it is, not packed anew
     _show_form(session, at, answered)
     with st.container(horizontal=True):
         st.button("Back", key="class-back", on_click=_go, args=(session, at - 1), disabled=at == 1)
@@ -80,14 +81,14 @@ def _show_form(session: ClassSession, at: int, answered: dict[int, Ballot]) -> N
         return option_text(texts.label_title(labels, number))
 
     with st.form(f"ballot-{at}", border=False):
-        top = st.pills(
+        st.pills(
             "What is it most likely?",
             options,
             default=before.top if before else None,
             format_func=title,
             key=f"class_top_{session.id}_{at}",
         )
-        also = st.pills(
+        st.pills(
             "What else could it be?",
             options,
             selection_mode="multi",
@@ -96,25 +97,33 @@ def _show_form(session: ClassSession, at: int, answered: dict[int, Ballot]) -> N
             help="Tick every label you would not bet against.",
             key=f"class_also_{session.id}_{at}",
         )
-        sent = st.form_submit_button(
-            "Send", type="primary", icon=":material/send:", width="stretch", key=f"class-send-{at}"
+        st.form_submit_button(
+            "Send",
+            type="primary",
+            icon=":material/send:",
+            width="stretch",
+            key=f"class-send-{at}",
+            on_click=_send,
+            args=(session, at, {*answered, at}),
         )
     if before is not None:
         named = ", ".join(escape(labels.titles[number]) for number in before.named)
         st.caption(f"Kept: most likely {escape(labels.titles[before.top])}; possible {named}. Send again to change it.")
-    if not sent:
-        return
-    if top is None:
-        st.warning("Choose what it is most likely.", icon=":material/touch_app:")
-        return
+    if (error := st.session_state.pop(_NOT_SENT, None)) is not None:
+        show_error(error)
+
+
+def _send(session: ClassSession, at: int, answered: Collection[int]) -> None:
+    """Vote and turn to the next picture, before the page is drawn: a class votes within seconds."""
+    top, also = (st.session_state[f"class_{name}_{session.id}_{at}"] for name in ("top", "also"))
     try:
+        if top is None:
+            raise InputError("Nothing was sent.", "Choose what it is most likely.")
         class_store().vote(session.id, visitor(), at, sorted({top, *also}), top)
     except InputError as error:
-        show_error(error)
-        return
-    numbers = [picture.number for picture in session.pictures]
-    _go(session, _next_open(numbers, {*answered, at}, at))
-    st.rerun()
+        st.session_state[_NOT_SENT] = error
+    else:
+        _go(session, _next_open([picture.number for picture in session.pictures], answered, at))
 
 
 def _go(session: ClassSession, number: int) -> None:

@@ -96,9 +96,12 @@ def _show_door(session: ClassSession) -> None:
     with st.popover("Remove seats", icon=":material/person_remove:", on_change="rerun", key="class-seats"):
         seats = class_store().seats(session.id, visitor())
         st.caption(texts.REMOVE_ABOUT)
-        chosen = st.multiselect(
-            "Students", list(seats), format_func=lambda one: texts.seat(one, seats.get(one, 0)), key="class_seats"
-        )
+
+        def seat(number: int) -> str:
+            answers = seats.get(number, 0)
+            return f"Student {number}, {answers} answer{'' if answers == 1 else 's'}"
+
+        chosen = st.multiselect("Students", list(seats), format_func=seat, key="class_seats")
         some = st.button("Remove these", disabled=not chosen, key="class-remove")
         idle = st.button("Remove all without an answer", disabled=all(seats.values()), key="class-remove-idle")
     if (some or idle) and _do(lambda: class_store().remove_seats(session.id, visitor(), None if idle else chosen)):
@@ -119,21 +122,18 @@ def _show_gate(session: ClassSession) -> None:
         pressed = st.button(
             label, type="primary" if opens else "secondary", key="class-gate", icon=":material/how_to_vote:"
         )
-        revealing = session.opened and any(truth is not None for truth in session.truths()) and _show_reveal(session)
+        revealing = (
+            session.opened
+            and any(truth is not None for truth in session.truths())
+            and st.button(
+                "Hide the true labels" if session.revealed else "Reveal the true labels", help=texts.REVEAL_HELP,
+                key="class-reveal", icon=":material/visibility_off:" if session.revealed else ":material/key:",
+            )
+        )  # fmt: skip
     if pressed and _do(lambda: class_store().open_votes(session.id, visitor(), opens)):
         st.rerun()
     if revealing and _do(lambda: class_store().reveal(session.id, visitor(), not session.revealed)):
         st.rerun()
-
-
-def _show_reveal(session: ClassSession) -> bool:
-    """The button that shows the true labels here and on all phones, or hides them; whether it was pressed."""
-    label, icon = (
-        ("Hide the true labels", ":material/visibility_off:")
-        if session.revealed
-        else ("Reveal the true labels", ":material/key:")
-    )
-    return st.button(label, help=texts.REVEAL_HELP, key="class-reveal", icon=icon)
 
 
 def _show_live(session: ClassSession) -> None:

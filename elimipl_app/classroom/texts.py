@@ -24,7 +24,6 @@ UPLOAD_HELP = (
     "doubt cost stays unknown. Do not use pictures with patients' names."
 )
 
-PICTURE_LABEL = "Picture"
 KEY_HELP = (
     "This browser is the teacher's. With the key you go on in another one. Nobody should see it: who has it is the "
     "teacher."
@@ -88,24 +87,12 @@ def label_title(labels: LabelSpace, number: int) -> str:
     return f"{words[0]} ({title})" if words[1] and words[0].lower() != title.lower() else title
 
 
-def seat(number: int, answers: int) -> str:
-    """A student in the list of those who can be removed."""
-    return f"Student {number}, {answers} answer{'' if answers == 1 else 's'}"
-
-
 def meanings(labels: LabelSpace) -> str:
     """What every label means, as a list; empty where nobody has said so."""
     if labels.descriptions == labels.names:
         return ""
     pairs = zip(labels.titles, labels.descriptions, strict=True)
     return "\n".join(f"- **{escape(name)}** {escape(description)}" for name, description in pairs)
-
-
-def codes_key(labels: LabelSpace) -> str:
-    """What the codes in a figure stand for; empty where they are the titles."""
-    if labels.codes == labels.titles:
-        return ""
-    return ", ".join(escape(labels.legend_text(index)) for index in range(len(labels)))
 
 
 def picture_alt(number: int) -> str:

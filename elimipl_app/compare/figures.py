@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
-from elimipl.training.figure_two import NAMES
+from elimipl.training.figure_two import NAMES, FigureTwo
 from elimipl_app.compare import texts
 from elimipl_app.shell.palette import Palette
 
@@ -35,6 +35,44 @@ def four_curves(
     figure.update_xaxes(title="epoch", range=[0, epochs + 0.5])
     figure.update_yaxes(range=[0, 1.03 * top], tickformat=".0%")
     return figure.update_layout(height=280, hovermode="x unified")
+
+
+def share_curves(found: FigureTwo, palette: Palette) -> go.Figure:
+    """Shares of bags of which each statement of Figure 2 is true, over the epochs, with bands over the trainings."""
+    figure = go.Figure()
+    epochs = np.arange(found.shares.shape[1])
+    low, high = found.shares.min(axis=0), found.shares.max(axis=0)
+    colours = (palette.true, palette.non_candidate, palette.candidate, palette.muted, palette.text)
+    for place, (title, colour) in enumerate(zip(texts.STATEMENT_TITLES, colours, strict=True)):
+        if title != texts.STATEMENT_TITLES[3]:
+            figure.add_scatter(
+                x=np.concatenate([epochs, epochs[::-1]]),
+                y=np.concatenate([high[:, place], low[::-1, place]]),
+                fill="toself",
+                fillcolor=colour,
+                opacity=0.18,
+                line={"width": 0},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        figure.add_scatter(
+            x=epochs,
+            y=found.median[:, place],
+            mode="lines",
+            name=title,
+            line={
+                "color": colour,
+                "width": 3.5 if place == 4 else 2.5,
+                "dash": ("dash", "dot", "longdash", "dashdot", "solid")[place],
+            },
+            hovertemplate=f"{title} %{{y:.0%}}<extra></extra>",
+        )
+    if found.window is not None:
+        start, end = found.window
+        figure.add_vrect(x0=start, x1=end, fillcolor=palette.grid, opacity=0.6, layer="below", line_width=0)
+    figure.update_xaxes(title="epoch", range=[0, len(epochs) - 0.5])
+    figure.update_yaxes(title="share of bags", range=[0, 1.03], tickformat=".0%")
+    return figure.update_layout(height=340, hovermode="x unified", showlegend=True)
 
 
 def final_bars(four: np.ndarray, palette: Palette, top: float = 1.0) -> go.Figure:

@@ -1,22 +1,23 @@
 """What to compare, whether it shows what Figure 2 shows, and two methods side by side after an epoch to choose."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
-from bag_generators import TissueImage
+from bag_generators import InputError, TissueImage
 from bag_generators.tissue.phantom import Phantom
 from elimipl.candidates.crowd import Candidates
 from elimipl.config import Config
-from elimipl.datasets.shipped import redraw
-from elimipl.training.figure_two import FigureTwo, figure_two, four_probabilities, median_bag
-from elimipl.training.trajectories import ACCURACIES, Trajectories, read_trajectories, recordings
+from elimipl.datasets.shipped import bag_sets, redraw
+from elimipl.methods import training_config
+from elimipl.training.figure_two import four_probabilities
+from elimipl.training.trajectories import Trajectories, read_trajectories, recordings
 from elimipl_app.charts.bars import instance_bars
 from elimipl_app.charts.curves import accuracy_curves
 from elimipl_app.charts.tissue import attention_map
 from elimipl_app.compare import texts
-from elimipl_app.compare.figures import final_bars, four_curves, method_bars, small_multiples
+from elimipl_app.compare.figures import final_bars, four_curves, method_bars, share_curves, small_multiples
 from elimipl_app.inputs import picker
 from elimipl_app.runs.current import POLL_SECONDS, current_run, start_run
 from elimipl_app.runs.plan import WATCHABLE_PACE, Plan, make_plan
@@ -28,7 +29,7 @@ from elimipl_app.shell.palette import current_palette
 from elimipl_app.shell.texts import in_line
 
 FIRST, SECOND = "DEMIPL", "ELIMIPL"  # what Figure 2 compares
-NEAREST_TO_THE_PAPER = "tissue-row-authors"
+PAPERS_OWN = "crc-row"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,35 +72,41 @@ def recording(name: str) -> Trajectories:
 
 def choose_comparison() -> Comparison | None:
     """None where no recording is installed; that is said."""
-    names = list(recordings())
+    names = [*sorted(recordings(), key=lambda name: name != PAPERS_OWN)]
     if not names:
-        st.warning(texts.NO_RECORDINGS, icon=":material/warning:")
+        st.warning(
+            "There are no recordings. Restore assets/trajectories or run scripts/record_trajectories.py.",
+            icon=":material/warning:",
+        )
         return None
-    st.subheader(texts.DATA_HEADING, divider="gray")
+    st.subheader("Recorded on", divider="gray")
     name = choices.one_of(
-        texts.DATA_HEADING,
+        "Recorded on",
         names,
         "compare_data",
-        NEAREST_TO_THE_PAPER if NEAREST_TO_THE_PAPER in names else names[-1],
+        names[0],
         lambda one: recording(one).about.title,
         shape="list",
         label_hidden=True,
+        gone=dict.fromkeys(("digits", "tissue-row-authors"), "That recording was replaced by one of all bags."),
     )
     recorded = recording(name)
-    st.subheader(texts.BAG_HEADING, divider="gray")
-    space = recorded.label_space
+    st.subheader("Bag", divider="gray")
+    titles = recorded.label_space.titles
     bag = choices.one_of(
-        texts.BAG_HEADING,
+        "Bag",
         range(len(recorded.labels)),
         f"compare_bag_{name}",
-        median_bag(recorded, FIRST, SECOND),
-        lambda number: texts.bag_title(number, space.titles[recorded.labels[number]]),
+        recorded.about.typical,
+        lambda number: f"{number + 1} · {titles[recorded.labels[number]]}",
         shape="pills",
         label_hidden=True,
+        help="Of the bags of every class that were watched, the two most typical. It opens with the most typical of "
+        "all: its probabilities, and what they change from DEMIPL to ELIMIPL, are nearest to those of the median "
+        "training bag, over all epochs.",
     )
-    others = [space.titles[c] for c in np.flatnonzero(recorded.candidates[bag]) if c != recorded.labels[bag]]
-    st.caption(f"True label **{space.titles[recorded.labels[bag]]}**; false candidates {', '.join(others)}.")
-    st.caption(texts.BAG_RULE)
+    others = [titles[c] for c in np.flatnonzero(recorded.candidates[bag]) if c != recorded.labels[bag]]
+    st.caption(f"True label **{titles[recorded.labels[bag]]}**; false candidates {', '.join(others)}.")
     st.subheader("Methods", divider="gray")
     methods = recorded.about.methods
     left, right = (
@@ -110,30 +117,31 @@ def choose_comparison() -> Comparison | None:
 
 
 def show_verdict(comparison: Comparison) -> None:
-    """The answer, its numbers beside the paper's words, and the same for every recording."""
-    left, right = comparison.left, comparison.right
-    found = _found(comparison.recorded.about.id, left, right)
-    st.subheader(texts.VERDICT_TITLES[found.shown], divider="gray", anchor=False, help=texts.VERDICT_HELP)
-    for holds, statement in texts.statements(found, left, right):
-        st.markdown(f":{'green' if holds else 'red'}[:material/{'check' if holds else 'close'}:] {statement}")
-    about = comparison.recorded.about
+    """One sentence that answers, the shares of bags over the epochs, and the same sentence for every recording."""
+    recorded, left, right = comparison.recorded, comparison.left, comparison.right
+    about = recorded.about
+    st.subheader("Is it as in Figure 2?", divider="gray", anchor=False, help=texts.VERDICT_HELP)
+    for kind in about.measured:
+        said = texts.verdict(recorded.figure_two(left, right, kind), texts.KINDS[kind].lower())
+        st.markdown(f"**{said}**" if kind == "training" else said)
+    kind = choices.one_of("Measured on", list(about.measured), "compare_measured", "training", texts.KINDS.__getitem__)
+    found = recorded.figure_two(left, right, kind)
+    charts.show(
+        share_curves(found, current_palette()), key="shares", alt=texts.verdict(found, texts.KINDS[kind].lower())
+    )
+    st.caption(
+        f"Share of bags, from {left} to {right}: lines are the median of {about.trainings} trainings, bands reach from "
+        "the lowest to the highest. A method that trains fewer epochs stays as it is after its last one."
+    )
     if about.configs[right]["head"] == "softmax_of_sigmoid":
         st.caption(texts.narrow_head(len(about.label_space)))
-    with st.expander(
-        f"Medians of all {found.bags} training bags, beside the paper; and every recording",
-        icon=":material/table_chart:",
-    ):
-        st.markdown(texts.medians_table(found, left, right))
-        st.caption(f"{texts.PAPER_VALUES} {texts.SAME_STATEMENT}")
-        st.markdown(f"**The same question for every recording** ({left} → {right})")
-        known = [name for name in recordings() if {left, right} <= set(recording(name).about.methods)]
-        every = [(recording(name).about, _found(name, left, right)) for name in known]
-        st.markdown(texts.overview_table(every, right))
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _found(name: str, left: str, right: str) -> FigureTwo:
-    return figure_two(recording(name), left, right)
+    with st.expander("Medians beside the paper, and every recording", icon=":material/table_chart:"):
+        st.markdown(texts.medians_table(recorded, left, right, kind, recorded.epochs))
+        for name in recordings():
+            other = recording(name)
+            if {left, right} <= set(other.about.methods):
+                answer = texts.verdict(other.figure_two(left, right), texts.KINDS["training"].lower())
+                st.markdown(f"- {other.about.title}: {answer}")
 
 
 @st.fragment
@@ -153,10 +161,12 @@ def show_comparison(comparison: Comparison) -> None:
 
 def _show_side(comparison: Comparison, method: str, epoch: int, highest: float, key: str) -> None:
     recorded, palette = comparison.recorded, current_palette()
-    measured = recorded.accuracies[recorded.method(method), -1, ACCURACIES.index("held_out_accuracy")]
+    measured = recorded.accuracies[recorded.method(method), :, -1, 1].mean(dtype=float)
     st.subheader(method, anchor=False)
-    settings = texts.settings_line(recorded.about.configs[method])
-    st.caption(f"{settings} At the end {measured:.0%} of the held-out bags are classified rightly.")
+    st.caption(
+        f"{texts.settings_line(recorded.about.configs[method])} At the end {measured:.0%} of the held-out bags are "
+        "classified correctly."
+    )
     four = four_probabilities(comparison.probabilities(method), comparison.candidates, comparison.true_index)
     alt = texts.four_alt(method, four[epoch])
     st.markdown("**Probabilities over the training**")
@@ -176,10 +186,10 @@ def _show_attention(comparison: Comparison, method: str, epoch: int, highest: fl
     if recorded.about.bags.startswith("phantoms-"):
         image = TissueImage.from_array(_phantom(recorded.about.bag_names[comparison.bag]).pixels)
         bag = bag_of(image, recorded.about.bags.removeprefix("phantoms-"))
-        figure = attention_map(image, bag, attention, highest, None, palette, texts.ATTENTION_AXIS)
+        figure = attention_map(image, bag, attention, highest, None, palette, "attention")
         charts.show(figure, key=f"{key}-map", alt=alt)
     truth = recorded.truth_of(comparison.bag)
-    figure = instance_bars(attention, palette, texts.ATTENTION_AXIS, truth)
+    figure = instance_bars(attention, palette, "attention", truth)
     figure.update_yaxes(range=[0, highest * 1.05])
     charts.show(figure, key=f"{key}-attention", alt=alt)
 
@@ -192,12 +202,15 @@ def _phantom(name: str) -> Phantom:
 def _show_bags(comparison: Comparison, epoch: int) -> None:
     """All watched bags as small multiples."""
     recorded = comparison.recorded
-    st.markdown("**All watched bags after this epoch**", help=texts.BAGS_HELP)
+    st.markdown(
+        "**All watched bags after this epoch**",
+        help="Two of every class. The thin bar is the left method, the thick one the right.",
+    )
     pairs = recorded.probabilities[[recorded.method(name) for name in (comparison.left, comparison.right)], epoch]
     names = recorded.label_space.titles
     bags = [
         (
-            texts.bag_title(bag, names[label]),
+            f"{bag + 1} · {names[label]}",
             four_probabilities(pairs[:, bag], recorded.candidates[bag], int(label)),
             bag == comparison.bag,
         )
@@ -209,15 +222,22 @@ def _show_bags(comparison: Comparison, epoch: int) -> None:
 def _show_all(comparison: Comparison, epoch: int) -> None:
     recorded = comparison.recorded
     methods = recorded.about.methods
-    st.markdown("**All methods on this bag**", help=texts.ALL_HELP)
+    st.markdown(
+        "**All methods on this bag**",
+        help="MA: mapping loss with moving weights. SP: sparsity. IN: inhibition of the non-candidates. CE: "
+        "cross-entropy with equal weights for all candidates.",
+    )
     now = recorded.probabilities[:, epoch, comparison.bag]
     four = four_probabilities(now, comparison.candidates, comparison.true_index)
     figure = method_bars(four, methods, current_palette(), comparison.top)
     shares = ", ".join(f"{name} {row[0]:.0%}" for name, row in zip(methods, four, strict=True))
     charts.show(figure, key="all-methods", alt=f"Probability of the true label: {shares}.")
-    if epoch > 0:
-        st.markdown("**All bags after this epoch**", help=texts.TABLE_HELP)
-        st.markdown(texts.accuracy_table(methods, recorded.accuracies[:, epoch - 1]))
+    st.markdown(
+        "**All bags after this epoch**",
+        help="Shares of bags, means of all trainings: classified correctly, and of training bags those with the true "
+        "label as the heaviest candidate (found).",
+    )
+    st.markdown(texts.accuracy_table(recorded, epoch))
 
 
 _RUN = "compare_run"
@@ -226,13 +246,19 @@ _RUN = "compare_run"
 def show_live(comparison: Comparison) -> None:
     """Choose a method and a seed, start, watch the bag that is compared above."""
     st.subheader("Train it here", divider="gray", anchor=False)
-    st.caption(texts.LIVE_ABOUT)
-    methods = comparison.recorded.about.methods
+    about = comparison.recorded.about
+    if about.bags not in bag_sets():
+        st.caption("The bags of this recording don't ship with the program; choose another recording to train here.")
+        return
+    st.caption("The same bags, candidate sets and settings; another seed gives another start and order of the bags.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        method = st.selectbox("Method", methods, index=methods.index(comparison.right), key="live_method", width=180)
+        method = picker.choose_trainable("live_method", "Method", comparison.right)
         seed = st.number_input("Seed", 0, 9999, 1, key="live_seed", width=140)
         if st.button("Train it here", icon=":material/play_arrow:", type="primary", key="live_start"):
-            start_run(plan_for(comparison, method, int(seed)), _RUN)
+            try:
+                start_run(plan_for(comparison, method, int(seed)), _RUN)
+            except InputError as error:
+                show_error(error)
     run = current_run(_RUN)
     if run is None or run.plan.title != _title(comparison, run.plan.title.partition(" on ")[0]):
         return
@@ -243,10 +269,22 @@ def show_live(comparison: Comparison) -> None:
 def plan_for(comparison: Comparison, method: str, seed: int) -> Plan:
     """The recorded training of a method with another seed, slow enough to be watched."""
     about = comparison.recorded.about
-    config = Config.from_dict(about.configs[method]).replace(seed=seed)
-    candidates = Candidates(about.candidates, about.r, about.candidate_seed)
-    bags, watch = named_bags(about.bags), len(about.bag_names)
-    return make_plan(_title(comparison, method), bags, candidates, config, pace=WATCHABLE_PACE, watch=watch)
+    known = about.configs.get(method)
+    if known is None:
+        like = about.configs[SECOND]
+        same = {name: like[name] for name in ("hidden", "batch", "lr", "dropout", "epochs", "scaling")}
+        config = training_config(method, **same, seed=seed)
+    else:
+        config = Config.from_dict(known).replace(seed=seed)
+    plan = make_plan(
+        _title(comparison, method),
+        named_bags(about.bags),
+        Candidates(about.candidates),
+        config,
+        pace=WATCHABLE_PACE,
+        watch=max(about.watched) + 1,
+    )
+    return replace(plan, watched=plan.watched[list(about.watched)])
 
 
 def _title(comparison: Comparison, method: str) -> str:

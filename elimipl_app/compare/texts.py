@@ -1,71 +1,37 @@
-"""Every text of the Compare page."""
+"""What the Compare page says with numbers in it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from elimipl.candidates.crowd import Candidates
-from elimipl.training.figure_two import CLOSE, NOTICEABLE, FigureTwo
-from elimipl.training.trajectories import About
+from elimipl.training.figure_two import CLOSE, NOTICEABLE, WIDER, FigureTwo
+from elimipl.training.trajectories import About, Trajectories
 
-INTRO = (
-    "Two methods, the same bag, the same candidate labels. A good one lifts the **true label** away from the other "
-    "candidates and presses the **non-candidates** down: nobody told it which candidate is true, but everybody agrees "
-    "on what the bag is not."
-)
-DATA_HEADING = "Recorded on"
-BAG_HEADING = "Bag"
-ATTENTION_AXIS = "attention"
-BAGS_HELP = (
-    "The first two bags of every class whose candidate set holds a false label, each of another picture. The thin bar "
-    "is the left method, the thick one the right."
-)
-BAG_RULE = (
-    "It opens with the median bag: the one whose true label gains as much from DEMIPL to ELIMIPL as in the median of "
-    "all training bags."
-)
 SPARSITIES = {"l1": "ℓ1", "entropy": "entropy", "none": "no"}
-VERDICT_TITLES = {
-    True: "This recording shows Figure 2's point",
-    False: "This recording does not show Figure 2's point",
-}
+KINDS = {"training": "Training bags", "held_out": "Held-out bags", "elsewhere": "Other patients"}
+STATEMENT_TITLES = (
+    "(a) the true label rises", "(b) non-candidates fall", "(c) the averages separate", "the first method's are close",
+    "all of it",
+)  # fmt: skip
 VERDICT_HELP = (
-    f"Over all training bags after the last epoch. A bag counts where the probability differs by more than "
-    f"{NOTICEABLE:.0%}; a statement holds where most bags count. Averages are close while their gap is less than "
-    f"{CLOSE:.0%} of the widest that the head allows."
+    "The text beside the paper's Figure 2 says: with DEMIPL the averages of candidates and non-candidates are close; "
+    "with ELIMIPL (a) the true label rises, (b) the non-candidates fall, (c) the averages separate. A bag counts "
+    f"where a probability changes by more than {100 * NOTICEABLE:.0f} point, and a gap by more than {WIDER:.0%} of the "
+    f"widest that the head allows; averages are close below {CLOSE:.0%} of it. The figure holds while every statement "
+    "is true of most bags, in the median training. The paper shows one sample of CRC-MIPL-Row and prints none of its "
+    "values."
 )
-PAPER_VALUES = (
-    "The paper's text says what its Figure 2 shows, on one sample of CRC-MIPL-Row, but prints none of its values; they "
-    "are only in its picture. So the paper's column holds words and no numbers."
-)
-SAME_STATEMENT = (
-    "(b) and (c) are one statement: probabilities sum to one, so what the non-candidates lose the candidates gain, "
-    "whichever candidate that is. Whether the *true* one was found shows in the average without it."
-)
-ROWS = ("true label", "average of the candidates", "average of the candidates without the true label",
-        "average of the non-candidates", "gap between candidates and non-candidates")  # fmt: skip
-SAID_BY_THE_PAPER = ("rises", "–", "–", "falls", "small with DEMIPL, wide with ELIMIPL")
-OVERVIEW_COLUMNS = ("Recording", "Sparsity, μ, γ, l", "True label", "Without it", "Non-candidates", "Shown?")
-ALL_HELP = (
-    "MA: mapping loss with moving weights. SP: sparsity. IN: inhibition of the non-candidates. CE: cross-entropy with "
-    "equal weights for all candidates."
-)
-LIVE_ABOUT = (
-    "The same bags, candidate sets and settings; another seed gives another start and another order of the bags."
-)
-NO_RECORDINGS = "There are no recordings. Restore assets/trajectories or run scripts/record_trajectories.py."
-TABLE_COLUMNS = ("Method", "Training", "Held out", "Found")
-TABLE_HELP = "Shares of bags: classified rightly, and with the true label as the heaviest candidate (found)."
 
 
 def about(recorded: About) -> str:
     """What was trained on what."""
-    sets = Candidates(recorded.candidates, recorded.r, recorded.candidate_seed).scheme
+    names = ("training", "held-out", f"other bags ({recorded.elsewhere})")
+    counts = [f"{count:,} {name}" for count, name in zip(recorded.measured.values(), names, strict=False)]
     return (
-        f"{recorded.title}: bag set “{recorded.bags}”, {recorded.training_bags} training and {recorded.held_out_bags} "
-        f"held-out bags; candidate sets: {sets} (seed {recorded.candidate_seed})."
+        f"{recorded.title}: each method was trained {recorded.trainings} times, with a split, a simulated crowd "
+        f"(the paper's rule) and a seed of its own; {', '.join(counts)} bags, all measured after every epoch."
     )
 
 
@@ -76,14 +42,9 @@ def settings_line(config: Mapping[str, Any]) -> str:
         losses = f"{SPARSITIES[config['sparsity']]} sparsity, μ = {config['mu']:g}, γ = {config['gamma']:g}"
     return (
         f"Preset “{config['preset_name']}”: {losses}, l = {config['hidden']}, T = {config['epochs']}, learning rate "
-        f"{config['lr']:g}, {config['batch']} bag{'s' if config['batch'] > 1 else ''} a step, "
-        f"dropout {config['dropout']:g}, seed {config['seed']}."
+        f"{config['lr']:g}, {config['batch']} bag{'s' if config['batch'] > 1 else ''} per step, "
+        f"dropout {config['dropout']:g}."
     )
-
-
-def bag_title(number: int, label: str) -> str:
-    """A bag in the list of bags."""
-    return f"{number + 1} · {label}"
 
 
 def four_alt(method: str, values: np.ndarray) -> str:
@@ -95,11 +56,12 @@ def four_alt(method: str, values: np.ndarray) -> str:
     )
 
 
-def accuracy_table(methods: tuple[str, ...], accuracies: np.ndarray) -> str:
-    """A Markdown table of (M, 3) shares."""
-    rows = [f"| {' | '.join(TABLE_COLUMNS)} |", "|:--|--:|--:|--:|"]
-    for name, shares in zip(methods, accuracies, strict=True):
-        rows.append(f"| {name} | {' | '.join(f'{share:.0%}' for share in shares)} |")
+def accuracy_table(recorded: Trajectories, epoch: int) -> str:
+    """A Markdown table of the shares of bags after an epoch, means over the trainings."""
+    kinds = [KINDS[kind] for kind in recorded.about.measured]
+    rows = [f"| Method | {' | '.join([*kinds, 'Found'])} |", f"|:--|{'--:|' * (len(kinds) + 1)}"]
+    for name, shares in zip(recorded.about.methods, recorded.accuracies[:, :, epoch], strict=True):
+        rows.append(f"| {name} | {' | '.join(f'{share:.0%}' for share in shares.mean(axis=0, dtype=float))} |")
     return "\n".join(rows)
 
 
@@ -110,28 +72,21 @@ def live_state(state: str, method: str, epoch: int, epochs: int) -> str:
     return f"{method}: done." if state == "done" else f"{method}: stopped after epoch {epoch}."
 
 
-def statements(found: FigureTwo, left: str, right: str) -> list[tuple[bool, str]]:
-    """Whether each of the figure's statements holds, and the statement with its numbers."""
-    before, after = found.medians
-    points = found.gaps * 100
-    return [
-        (
-            found.close,
-            f"With {left} the candidates' and the non-candidates' averages are close: medians {before[1]:.1%} and "
-            f"{before[3]:.1%}, a gap of {points[0]:.1f} points, where {100 * found.widest:.0f} is the widest that "
-            "its head allows.",
-        ),
-        (
-            found.rises > 0.5,
-            f"(a) With {right} the true label is more probable: in {found.rises:.0%} of the bags; median "
-            f"{before[0]:.1%} → {after[0]:.1%}.",
-        ),
-        (
-            found.falls > 0.5,
-            f"(b) The non-candidates are less probable, and (c) the averages further apart: in {found.falls:.0%} of "
-            f"the bags; medians {before[3]:.1%} → {after[3]:.1%}, gap {points[0]:.1f} → {points[1]:.1f} points.",
-        ),
-    ]
+def verdict(found: FigureTwo, bags: str) -> str:
+    """Whether and when Figure 2 holds, in a sentence."""
+    epochs = found.shares.shape[1] - 1
+    at_end = f"after epoch {epochs} on {100 * found.at_the_end:.0f} %"
+    if found.window is None:
+        best, share = found.at_best
+        most = f"all it says is true of at most {100 * share:.0f} % of the {bags} (epoch {best})"
+        return f"Figure 2 holds at no time: {most}; {at_end}."
+    start, end = found.window
+    inside = found.median[start : end + 1, 4]
+    low, high = (f"{100 * share:.0f}" for share in (inside.min(), inside.max()))
+    on = f"{low} %" if low == high else f"{low} to {high} %"
+    still = "" if end == epochs else f"; {at_end}"
+    most = f"each statement is true of most {bags}, all of it of {on}"
+    return f"Figure 2 holds from epoch {start} to {end}: {most}{still}."
 
 
 def narrow_head(classes: int) -> str:
@@ -143,21 +98,13 @@ def narrow_head(classes: int) -> str:
     )
 
 
-def medians_table(found: FigureTwo, left: str, right: str) -> str:
+def medians_table(recorded: Trajectories, left: str, right: str, kind: str, epoch: int) -> str:
     """A Markdown table: the medians of two methods beside what the paper says."""
-    rows = [f"| Medians of {found.bags} bags | Paper, Figure 2 | {left} | {right} |", "|:--|:--|--:|--:|"]
-    values = np.column_stack([found.medians, found.gaps])
-    for name, said, before, after in zip(ROWS, SAID_BY_THE_PAPER, *values, strict=True):
-        rows.append(f"| {name} | {said} | {before:.1%} | {after:.1%} |")
+    place = list(recorded.about.measured).index(kind)
+    rows = [f"| Medians after epoch {epoch} | Paper, Figure 2 | {left} | {right} |", "|:--|:--|--:|--:|"]
+    three = recorded.medians[[recorded.method(left), recorded.method(right)], place, epoch].astype(float)
+    said = ("rises", "–", "falls")
+    names = ("true label", "average of the candidates", "average of the non-candidates")
+    for name, words, (before, after) in zip(names, said, three.T, strict=True):
+        rows.append(f"| {name} | {words} | {before:.1%} | {after:.1%} |")
     return "\n".join(rows)
-
-
-def overview_table(rows: Sequence[tuple[About, FigureTwo]], right: str) -> str:
-    """A Markdown table of medians, one row a recording."""
-    lines = [f"| {' | '.join(OVERVIEW_COLUMNS)} |", "|:--|:--|--:|--:|--:|:--|"]
-    for recorded, found in rows:
-        config = recorded.configs[right]
-        used = f"{SPARSITIES[config['sparsity']]}, {config['mu']:g}, {config['gamma']:g}, {config['hidden']}"
-        changes = (f"{before:.1%} → {after:.1%}" for before, after in found.medians.T[[0, 2, 3]])
-        lines.append(f"| {recorded.title} | {used} | {' | '.join(changes)} | {'yes' if found.shown else 'no'} |")
-    return "\n".join(lines)

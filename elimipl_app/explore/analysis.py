@@ -237,6 +237,20 @@ class ViewState:
     removed: tuple[int, ...] = ()
 
 
+_SHOWN = "shown_analysis"
+
+
+def keep_shown(analysis: Analysis) -> None:
+    """Note what is on the page, for `shown_analysis`."""
+    st.session_state[_SHOWN] = analysis
+
+
+def shown_analysis() -> Analysis:
+    """What is on the page, for callbacks: Streamlit keeps earlier ones, and whatever they hold, until a visit ends."""
+    shown: Analysis = st.session_state[_SHOWN]
+    return shown
+
+
 def shown_now(analysis: Analysis) -> ViewState:
     """The settings of this visitor; what was never set has its default. Downloads are built with it, too."""
     state = st.session_state

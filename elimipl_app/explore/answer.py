@@ -1,7 +1,5 @@
 """The answer: the label in words, how sure, what else is possible, or why there is none; its bars and candidates."""
 
-from functools import partial
-
 import numpy as np
 import streamlit as st
 
@@ -14,13 +12,17 @@ from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     BY_CROWD,
     BY_HAND,
+    OF_A_CLASS,
     OF_SAMPLE,
+    PREDICTED,
+    RUNNER_UP,
     Analysis,
     CandidateSet,
     Source,
     bag_key,
     removed_patches,
     set_removed,
+    shown_analysis,
 )
 from elimipl_app.inputs.picture import FIELD_HEADING
 from elimipl_app.shell import charts, choices
@@ -67,6 +69,10 @@ def switch_clicked(key: str, analysis: Analysis) -> None:
     st.session_state[_hand_key(analysis)] = [name for name in labels.names if name in names]
 
 
+def _answer_click() -> None:
+    switch_clicked("class-bars", shown_analysis())
+
+
 def _sources(analysis: Analysis) -> list[Source]:
     """Who can have named candidates. Simulated annotators need a true label to be unsure about."""
     sources: list[Source] = [OF_SAMPLE] if _of_sample(analysis).any() else []
@@ -92,13 +98,13 @@ def _by_crowd(analysis: Analysis) -> CandidateSet:
 
 
 def _by_hand(analysis: Analysis) -> CandidateSet | None:
-    names = analysis.labels.names
+    labels, names = analysis.labels, analysis.labels.names  # what a widget is given lives as long as the visit
     chosen = choices.some_of(
         "Tick what you find possible",
         names,
         _hand_key(analysis),
         (),
-        lambda name: option_text(analysis.labels.title(name)),
+        lambda name: option_text(labels.title(name)),
     )
     return CandidateSet(np.isin(np.array(names), chosen), BY_HAND) if chosen else None
 
@@ -133,16 +139,44 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
         failed = [one.reason for one in answer.checks if not one.passed]
         if answer.scale is not None and answer.scale.origin == "assumed" and not answer.scale.doubted:
             failed.append(f"{answer.scale.sentence} You can set the scale under “{FIELD_HEADING}”.")
-        reasons = "\n".join(f"- {escape(reason)}" for reason in failed)
-        would_say = f"{WITHOUT_CHECKS} {escape(words)}, {answer.probability:.0%}. Map and bars are there to look at."
-        st.markdown(f"{reasons}\n\n{would_say}")
+        would_say = f"{WITHOUT_CHECKS} {words}, {answer.probability:.0%}. Map and bars are there to look at."
+        st.markdown(f":material/block: **{escape(texts.first_reason(answer))}**")
+        st.caption("  \n".join(escape(line) for line in (*failed, would_say)))
+        _offer_second(analysis, shown)
         return
     st.subheader(f"{escape(words)} · {answer.probability:.0%}", anchor=False)
-    lines = [*texts.certainty(answer), texts.scope_sentence(answer.verdict)]
+    lines = [*texts.certainty(answer, analysis.predictor.card), texts.scope_sentence(answer.verdict)]
     lines += [answer.scale.sentence] if answer.scale is not None and answer.scale.doubted else []
     truth = texts.truth_sentence(labels, index, analysis.true_index)
-    trusted = "**Trusted**: every check passed." if answer.trusted else "**Not to be trusted as it is.**"
+    trusted = ":material/verified: **Trusted.**" if answer.trusted else ":material/help: **Not certain enough.**"
     st.caption(f"{trusted} " + "  \n".join(escape(line) for line in [*lines, *truth]))
+    _offer_second(analysis, shown)
+
+
+def _offer_second(analysis: Analysis, shown: Prediction) -> None:
+    """One click to the map of the second choice, and back."""
+    second = int(np.argsort(-shown.probabilities, kind="stable")[1])
+    name = texts.class_in_words(analysis.labels, second)
+    back = st.session_state.get("map_class") == RUNNER_UP and st.session_state.get("map") in OF_A_CLASS
+    offer = f"Second: {escape(name)} · {shown.probabilities[second]:.0%}"
+    st.button(
+        "Back to the map of the first choice" if back else offer,
+        key="second-choice",
+        on_click=_show_map_of,
+        args=(PREDICTED if back else RUNNER_UP,),
+        type="tertiary",
+        icon=":material/undo:" if back else ":material/looks_two:",
+        help="Shows the map of what speaks for the second choice and against it.",
+    )
+
+
+def _show_map_of(choice: str) -> None:
+    state = st.session_state
+    if state.get("map") not in OF_A_CLASS:
+        state["map_before"], state["map"] = state.get("map"), OF_A_CLASS[0]
+    elif choice == PREDICTED and (before := state.pop("map_before", None)):
+        state["map"] = before
+    state["map_class"] = choice
 
 
 def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bool) -> None:
@@ -160,7 +194,7 @@ def _show_bars(answer: Answer, shown: Prediction, analysis: Analysis, ghosts: bo
         class_bars(probabilities, labels, groups, palette, analysis.true_index, before, grey, words),
         key="class-bars",
         alt=texts.bars_alt(labels.titles, probabilities, groups[0].title if len(groups) > 1 else "", groups[0].members),
-        on_click=partial(switch_clicked, "class-bars", analysis),
+        on_click=_answer_click,
     )
     if analysis.candidates is None:
         st.caption(texts.NO_SET_HINT if answer.label_set is None else texts.OWN_SET_HINT)

@@ -56,7 +56,7 @@ def answer_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
     """What else is possible, how reliable that is, and what speaks against the answer or which checks it passed."""
     answer = analysis.answer_without(view.removed)[1]
     if not answer.declined:
-        return (*texts.certainty(answer), texts.scope_sentence(answer.verdict))
+        return (*texts.certainty(answer, analysis.predictor.card), texts.scope_sentence(answer.verdict))
     words = texts.class_in_words(analysis.labels, analysis.labels.index(answer.label))
     failed = (check.reason for check in answer.checks if not check.passed)
     return (*failed, f"{WITHOUT_CHECKS} {words}, {answer.probability:.0%}.")
@@ -74,7 +74,7 @@ def map_caption(analysis: Analysis, view: ViewState) -> str:
         title += f" ({texts.map_title(view.kind, analysis.labels.titles[view.class_index])})"
     below = f", what lies below {view.threshold:.0%} of the scale is left clear" if view.threshold else ""
     if view.painted == CONTOURS and view.kind != "vote":
-        title += f", in lines around at most {QUARTER:.0%} of the picture"
+        return f"Map: {title}, in lines around at most {QUARTER:.0%} of the picture{below}."
     return f"Map: {title}, opacity {view.opacity:.0%}{below}."
 
 

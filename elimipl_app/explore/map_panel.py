@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from bag_generators import GENERATORS
-from bag_generators.tissue.quality import in_tissue_words, looks_of
+from bag_generators.tissue.quality import has_detail, in_tissue_words, looks_of
 from elimipl.answers.explain import kept_alone
 from elimipl_app.charts.map_layer import COLOUR_PAIRS, is_even
 from elimipl_app.charts.tissue import patch_picture
@@ -29,6 +29,7 @@ from elimipl_app.explore.analysis import (
     removed_patches,
     set_region,
     set_removed,
+    shown_analysis,
     shown_now,
 )
 from elimipl_app.explore.links import hold_lens
@@ -53,7 +54,7 @@ LOOK, REGION, REMOVE = TOOLS = ("look", "region", "remove")
 SELECTS: dict[str, tuple[Any, ...]] = {LOOK: ("points",), REGION: ("box", "lasso"), REMOVE: ("points", "box", "lasso")}
 """What each tool lets a person do in the picture, in Streamlit's words."""
 PATCH_WIDTH = 96  # screen px
-_CLICKABLE = "clickable_analysis"
+AROUND = 7  # px of its surroundings that tell whether a patch is in focus
 
 
 @st.fragment
@@ -75,8 +76,6 @@ def _show_figure(analysis: Analysis, tool: str) -> None:
         figure.update_layout(selections=[movable(polygon) for polygon in view.region])
     if tool != LOOK:  # rings would mark everything inside a box
         figure.update_traces(selected={"marker": {"opacity": 0}}, selector={"name": "instances"})
-    # Streamlit keeps the callbacks of earlier figures; one that held the analysis would keep its picture for ever.
-    st.session_state[_CLICKABLE] = analysis
     charts.show(
         figure,
         key="overlay",
@@ -138,11 +137,12 @@ def _first_map(analysis: Analysis) -> str:
 
 
 def _choose_settings(analysis: Analysis, kind: str) -> None:
+    labels = analysis.labels
     choices.one_of(
         "For which class",
-        [PREDICTED, RUNNER_UP, *analysis.labels.names],
+        [PREDICTED, RUNNER_UP, *labels.names],
         "map_class",
-        title=lambda name: texts.CLASS_CHOICES.get(name, analysis.labels.title(name)),
+        title=lambda name: texts.CLASS_CHOICES.get(name, labels.title(name)),
         shape="list",
         disabled=kind not in OF_A_CLASS,
         help="Attention is the same for all classes; the other maps are about one.",
@@ -171,7 +171,7 @@ def _switch_hidden() -> None:
 
 def _answer_click(tool: str) -> None:
     """Look at a patch, move the field of view, keep a region, or take patches out of the bag."""
-    analysis: Analysis = st.session_state[_CLICKABLE]
+    analysis = shown_analysis()
     selection = st.session_state["overlay"]["selection"]
     if tool == REGION:
         set_region(bag_key(analysis), polygons_of(selection))
@@ -234,8 +234,9 @@ def _say_what_the_lens_holds(analysis: Analysis, view: ViewState) -> None:
     numbers = drawn_numbers(analysis, view)
     inside = members_of(analysis.bag, region_mask(analysis, view)) - set(view.removed)
     if inside:
-        answers = analysis.answer_within(inside), analysis.answer_without(view.removed)[1]
-        st.markdown(texts.lens_sentence(*(escape(texts.answer_in_brief(one)) for one in answers), numbers))
+        here, whole = analysis.answer_within(inside), analysis.answer_without(view.removed)[1]
+        brief = texts.answer_in_brief
+        st.markdown(texts.lens_sentence(escape(brief(here)), escape(brief(whole)), numbers))
     else:
         st.caption(texts.EMPTY_LENS)
     st.caption(texts.region_sentence(numbers, texts.SOURCE_TITLES[view.kind]))
@@ -261,24 +262,24 @@ def _show_detail(analysis: Analysis, scores: np.ndarray) -> None:
         score = f"{len(scores) * scores[chosen]:.2f} times an even share"
     bag, regions, generator = analysis.bag, analysis.bag.regions, GENERATORS.get(analysis.bag.generator)
     x0, y0, x1, y1 = regions.box(chosen)
-    looks = looks_of(analysis.image.pixels[y0:y1, x0:x1][regions.mask(chosen)[y0:y1, x0:x1]])
+    words, pixels = texts.NO_DETAIL, analysis.image.pixels
+    if has_detail(pixels[max(0, y0 - AROUND) : y1 + AROUND, max(0, x0 - AROUND) : x1 + AROUND]):
+        words = in_tissue_words(looks_of(pixels[y0:y1, x0:x1][regions.mask(chosen)[y0:y1, x0:x1]]))
     described = "" if generator is None else f":small[:gray[{escape(generator.in_words(bag, chosen))}]]"
     with st.container(horizontal=True, key="detail", vertical_alignment="center"):
         st.image(patch_picture(analysis.image, bag, chosen), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
         with st.container(width="stretch", gap="xxsmall"):
-            st.markdown(
-                f"**Patch {chosen}** · {score} · rank {rank} of {len(scores)}  \n"
-                f"{in_tissue_words(looks)}  \n{described}"
-            )
+            st.markdown(f"**Patch {chosen}** · {score} · rank {rank} of {len(scores)}  \n{words}  \n{described}")
             st.button(
                 "Remove its block" if analysis.in_blocks else "Remove",
                 key="remove",
                 on_click=_remove,
-                args=(analysis, chosen),
+                args=(chosen,),
                 icon=":material/remove:",
             )
 
 
-def _remove(analysis: Analysis, patch: int) -> None:
+def _remove(patch: int) -> None:
+    analysis = shown_analysis()
     set_removed(bag_key(analysis), {*removed_patches(analysis), *analysis.whole_blocks([patch])})
     st.session_state["page_outdated"] = True

@@ -1,6 +1,7 @@
 """The page itself: picture and answer on the first screen, everything else below."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
@@ -9,12 +10,12 @@ import streamlit as st
 
 from bag_generators import InputError
 from elimipl_app.explore import texts
-from elimipl_app.explore.analysis import Analysis, ViewState, analyse, shown_now
+from elimipl_app.explore.analysis import Analysis, ViewState, analyse, keep_shown, shown_now
 from elimipl_app.explore.answer import choose_candidates, show_answer
 from elimipl_app.explore.exports import geojson, instances_csv, provenance_json
 from elimipl_app.explore.links import follow_link
 from elimipl_app.explore.map_panel import show_map
-from elimipl_app.explore.picture_export import painted_png
+from elimipl_app.explore.picture_export import figure_png, figure_svg
 from elimipl_app.explore.report import html_report
 from elimipl_app.explore.tabs import show_bag_alone, show_below
 from elimipl_app.inputs.gallery import show_waiting
@@ -25,9 +26,12 @@ from elimipl_app.shell.download import download_button
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.page import show_error, show_notes, start_page
 
+SLOW_FROM = 500_000
+"""Pixels of a picture that takes long enough to be told so."""
 Build: TypeAlias = Callable[[Analysis, ViewState], str | bytes]
 DOWNLOADS: dict[str, tuple[Build, str, str, str, str, str]] = {
-    "png": (painted_png, "PNG", "image", "png", "image/png", texts.ABOUT_PNG),
+    "png": (figure_png, "PNG", "image", "png", "image/png", texts.ABOUT_PNG),
+    "svg": (figure_svg, "SVG", "draw", "svg", "image/svg+xml", texts.ABOUT_SVG),
     "report": (html_report, "Report", "description", "html", "text/html", texts.ABOUT_REPORT),
     "csv": (instances_csv, "CSV", "table", "csv", "text/csv", "One row per instance: place, scores, features."),
     "json": (provenance_json, "JSON", "data_object", "json", "application/json", texts.ABOUT_JSON),
@@ -57,15 +61,19 @@ def show_page() -> None:
     with st.container(key="panels"):
         left, right = st.columns([1.15, 1], gap="medium")
     with left:
-        map_place, field_place = st.container(gap="xsmall", key="map-place"), st.container()
+        field_place, map_place = st.container(), st.container(gap="xsmall", key="map-place")
+        said_place = st.container(key="field")
     with right:
         answer_place, candidates_place = st.container(gap="xsmall", key="answer-place"), st.container(horizontal=True)
     for place in (map_place, answer_place):
         place.empty()  # a container without anything in it takes no room
     try:
         with field_place:
-            view = choose_field(picture, predictor.card.generator)
-        analysis = analyse(view, picture.sample, predictor, true_label=picture.label)
+            view = choose_field(picture, predictor.card.generator, said_place)
+        image = view.image
+        slow = f"Reading {image.width:,} × {image.height:,} px…" if image.width * image.height > SLOW_FROM else ""
+        with map_place, st.spinner(slow, show_time=True) if slow else nullcontext():
+            analysis = analyse(view, picture.sample, predictor, true_label=picture.label)
     except InputError as error:
         show_error(error)
         st.stop()
@@ -76,6 +84,7 @@ def show_page() -> None:
             analysis = replace(analysis, candidates=choose_candidates(analysis))
         said.caption(escape(texts.candidates_sentence(analysis)))
 
+    keep_shown(analysis)
     with map_place:
         show_map(analysis)
     with answer_place:

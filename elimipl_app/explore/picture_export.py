@@ -1,26 +1,30 @@
-"""The field of view with its map as one PNG, panel by panel as on the page: for a slide or a report."""
+"""The figure to take away, for a slide or a paper: map, original, bars, scale bar, legend and caption on one sheet."""
 
-import io
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
 
 import numpy as np
-import streamlit
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from elimipl_app.charts.contours import Contour, dashes
 from elimipl_app.charts.map_layer import Layer, at, blended
 from elimipl_app.charts.tissue import outline_lines
 from elimipl_app.explore import exports
+from elimipl_app.explore import texts as page_texts
 from elimipl_app.explore.analysis import Analysis, ViewState
+from elimipl_app.explore.answer import bar_groups
 from elimipl_app.explore.maps import VEIL, LegendEntry, Panel, panels_of, veil_of, vote_codes
+from elimipl_app.explore.sheet import LINE, PngSheet, Sheet, SvgSheet, font, wrapped
 from elimipl_app.shell import texts
 from elimipl_app.shell.palette import LIGHT
 
 BAND = 64  # px; a large picture is blended in bands, all of it as floats would take gigabytes
 AT_LEAST = 640  # px; every pixel of a smaller picture becomes a square of several
-SIDE, GAP, LINE = 250, 16, 22  # px
+SIDE, GAP = 250, 16  # px
 BAR_WIDTH, BAR_HEIGHT = 18, 300
+NAMES, LONGEST_BAR = 320, 260
+"""Where the bars of the classes begin, and how long that of 100 % is."""
 DASH = 6  # px of the picture
 ROUND_LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)  # µm
 OUTLINE = ((255, 255, 255), 3), ((0, 32, 77), 1)
@@ -57,53 +61,86 @@ def _with_contours(pixels: np.ndarray, contours: tuple[Contour, ...], opacity: f
     """The lines on white, in the order of the page."""
     picture = Image.fromarray(pixels)
     draw = ImageDraw.Draw(picture)
+    for line, colour, width in _strokes(contours, DASH):
+        draw.line([tuple(corner) for corner in line.tolist()], colour, width)
+    return np.asarray(Image.blend(Image.fromarray(pixels), picture, opacity))
+
+
+def _strokes(contours: tuple[Contour, ...], dash: float) -> Iterator[tuple[np.ndarray, str, int]]:
+    """Line (v, 2) in px of the picture, colour and width, in the order in which they are drawn."""
     for contour in contours:
-        broken = [piece for line in contour.lines for piece in dashes(line, DASH)] if contour.dashed else contour.lines
+        broken = [piece for line in contour.lines for piece in dashes(line, dash)] if contour.dashed else contour.lines
         for lines, colour, width in (
             (contour.lines, "white", 4),
             (broken, contour.colour, 2),
             (contour.peaks, "white", 3),
             (contour.peaks, contour.colour, 1),
         ):
-            for line in lines:
-                draw.line([tuple(corner) for corner in line.tolist()], colour, width)
-    return np.asarray(Image.blend(Image.fromarray(pixels), picture, opacity))
+            yield from ((line, colour, width) for line in lines)
 
 
-def painted_png(analysis: Analysis, view: ViewState) -> bytes:
-    """The same with its colour bar or legend, what was set, and what the checks say."""
-    panels = painted_panels(analysis, view)
+def _draw_contours(sheet: Sheet, contours: tuple[Contour, ...], left: int, factor: int) -> None:
+    """The lines at the size of the sheet, so that they are smooth where the picture is enlarged."""
+    for line, colour, width in _strokes(contours, 2 * DASH / factor):
+        sheet.line([(left + factor * x, factor * y) for x, y in line.tolist()], colour, width + 1)
+
+
+def figure_png(analysis: Analysis, view: ViewState) -> bytes:
+    """The figure as pixels."""
+    return _figure(analysis, view, PngSheet)
+
+
+def figure_svg(analysis: Analysis, view: ViewState) -> bytes:
+    """The figure with lines and letters that stay sharp at any size."""
+    return _figure(analysis, view, SvgSheet)
+
+
+def _figure(analysis: Analysis, view: ViewState, kind: type[PngSheet | SvgSheet]) -> bytes:
+    """The map as it is set, the original, legend and scale bar; below them bars and caption, as in a paper."""
+    shown = [(panel, _painted(analysis, view, replace(panel, contours=()))) for panel in panels_of(analysis, view)]
+    if not any(panel.title == page_texts.ORIGINAL_TITLE for panel, _ in shown):
+        shown.append((Panel(page_texts.ORIGINAL_TITLE, ()), analysis.image.pixels))
     factor = magnification(analysis.image.pixels)
     height, step = factor * analysis.image.height, factor * analysis.image.width + GAP
-    width = step * len(panels) - GAP
+    width = step * len(shown) - GAP
     said = [line for one in _said(analysis, view) for line in wrapped(one, width + SIDE - 2 * GAP)]
-    picture_height = max(height, BAR_HEIGHT + 5 * LINE)
-    canvas = Image.new("RGB", (width + SIDE, picture_height + LINE * (len(said) + 2) + 2 * GAP), "white")
-    draw = ImageDraw.Draw(canvas)
-    for number, (title, pixels) in enumerate(panels):
-        large = pixels.repeat(factor, axis=0).repeat(factor, axis=1) if factor > 1 else pixels
-        canvas.paste(Image.fromarray(large), (number * step, 0))
-        if title:
-            _write_title(draw, title, number * step)
-    _beside(draw, analysis, view, width + GAP, factor)
-    top = picture_height + GAP
-    draw.text((GAP, top), exports.headline(analysis, view), LIGHT.text, font(22, bold=True))
+    top = max(height, BAR_HEIGHT + 5 * LINE) + GAP
+    bars = LINE * (len(analysis.labels) + 2) + GAP
+    sheet: Sheet = kind(width + SIDE, top + bars + LINE * (len(said) + 2) + GAP)
+    for number, (panel, pixels) in enumerate(shown):
+        sheet.image(pixels, number * step, 0, factor)
+        _draw_contours(sheet, panel.contours, number * step, factor)
+        if panel.title:
+            sheet.box(number * step, 0, font().getlength(panel.title) + 10, LINE + 4, "white")
+            sheet.text(number * step + 6, 4, panel.title, LIGHT.text)
+    _beside(sheet, analysis, view, width + GAP, factor)
+    sheet.text(GAP, top, exports.headline(analysis, view), LIGHT.text, 22, bold=True)
+    _draw_bars(sheet, analysis, view, top + LINE + 12)
     for number, line in enumerate(said, start=1):
-        draw.text((GAP, top + 8 + LINE * number), line, LIGHT.text, font())
-    out = io.BytesIO()
-    canvas.save(out, "PNG")
-    return out.getvalue()
+        sheet.text(GAP, top + bars + 8 + LINE * number, line, LIGHT.text)
+    return sheet.file()
+
+
+def _draw_bars(sheet: Sheet, analysis: Analysis, view: ViewState, top: int) -> None:
+    """The probability of each class in the colour of its group: candidate or not, in the model's own set or not."""
+    prediction, answer = analysis.answer_without(view.removed)
+    shares = prediction.raw if view.raw else prediction.probabilities
+    groups = bar_groups(analysis, answer, LIGHT)
+    for index, share in enumerate(shares.tolist()):
+        y = top + LINE * index
+        colour = next(group.colour for group in groups if group.members[index])
+        sheet.text(GAP, y, page_texts.class_in_words(analysis.labels, index), LIGHT.text)
+        sheet.box(NAMES, y + 3, max(1, share * LONGEST_BAR), LINE - 8, colour)
+        sheet.text(NAMES + share * LONGEST_BAR + 8, y, f"{share:.1%}", LIGHT.text)
+    for number, group in enumerate(groups if len(groups) > 1 else ()):
+        x, y = NAMES + LONGEST_BAR + 80, top + number * (LINE + 4)
+        sheet.box(x, y + 2, BAR_WIDTH, BAR_WIDTH, group.colour)
+        sheet.text(x + BAR_WIDTH + 8, y, group.title, LIGHT.text)
 
 
 def magnification(pixels: np.ndarray) -> int:
     """How many pixels of the file stand for one of the picture, per side."""
     return max(1, round(AT_LEAST / max(pixels.shape[:2])))
-
-
-def _write_title(draw: ImageDraw.ImageDraw, title: str, left: int) -> None:
-    x, y = left + 6, 4
-    draw.rectangle((left, 0, x + font().getlength(title) + 6, y + LINE), "white")
-    draw.text((x, y), title, LIGHT.text, font())
 
 
 def _with_lines(analysis: Analysis, view: ViewState, pixels: np.ndarray, lettered: bool) -> np.ndarray:
@@ -132,84 +169,52 @@ def _with_lines(analysis: Analysis, view: ViewState, pixels: np.ndarray, lettere
 def _said(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
     card, picture = analysis.predictor.card, analysis.view.picture
     made_of = (
-        f"Model {card.called}; picture sha256 {picture.sha256[:16]}…, field of {analysis.image.width} × "
-        f"{analysis.image.height} px at ({analysis.view.x}, {analysis.view.y})."
+        f"Model {card.called}, {date.today():%-d %B %Y}; picture sha256 {picture.sha256[:16]}…, field of "
+        f"{analysis.image.width} × {analysis.image.height} px at ({analysis.view.x}, {analysis.view.y})."
     )
     return (*exports.all_sentences(analysis, view), made_of, texts.NOT_A_DEVICE)
 
 
-def _beside(draw: ImageDraw.ImageDraw, analysis: Analysis, view: ViewState, left: int, factor: int) -> None:
+def _beside(sheet: Sheet, analysis: Analysis, view: ViewState, left: int, factor: int) -> None:
     top = GAP
     bar, entries = exports.colour_bar(analysis, view), exports.legend(analysis, view)
     if bar is not None:
-        top = _draw_bar(draw, bar, view.opacity, left, top)
+        top = _draw_scale(sheet, bar, view.opacity, left, top)
     for entry in entries:
-        _draw_mark(draw, entry, left, top)
-        draw.text((left + BAR_WIDTH + 8, top), f"{entry.name} {entry.share:.0%}", LIGHT.text, font())
+        _draw_mark(sheet, entry, left, top)
+        sheet.text(left + BAR_WIDTH + 8, top, f"{entry.name} {entry.share:.0%}", LIGHT.text)
         top += LINE + 4
-    if analysis.image.microns_per_pixel is not None:
-        _draw_scale_bar(draw, analysis.image.microns_per_pixel / factor, left, top + GAP)
+    microns = analysis.image.microns_per_pixel
+    fitting = [length for length in ROUND_LENGTHS if microns and factor * length / microns <= SIDE - 3 * GAP]
+    if microns and fitting:
+        sheet.box(left, top + GAP, round(factor * fitting[-1] / microns), 5, LIGHT.text)
+        sheet.text(left, top + GAP + 8, f"{fitting[-1]} µm", LIGHT.text)
 
 
-def _draw_mark(draw: ImageDraw.ImageDraw, entry: LegendEntry, left: int, top: int) -> None:
+def _draw_mark(sheet: Sheet, entry: LegendEntry, left: int, top: int) -> None:
     """A filled square, or a piece of the line."""
     if not entry.stroke:
-        draw.rectangle((left, top, left + BAR_WIDTH, top + BAR_WIDTH), entry.colour)
+        sheet.box(left, top, BAR_WIDTH, BAR_WIDTH, entry.colour)
         return
     for part in range(3):
         if entry.stroke == "solid" or part != 1:
             x, y = left + part * BAR_WIDTH // 3, top + BAR_WIDTH // 2
-            draw.line((x, y, x + BAR_WIDTH // 3, y), entry.colour, 4)
+            sheet.line([(x, y), (x + BAR_WIDTH // 3, y)], entry.colour, 4)
 
 
-def _draw_bar(draw: ImageDraw.ImageDraw, bar: Layer, opacity: float, left: int, top: int) -> int:
+def _draw_scale(sheet: Sheet, bar: Layer, opacity: float, left: int, top: int) -> int:
     for line in wrapped(bar.title, SIDE - 2 * GAP):
-        draw.text((left, top), line, LIGHT.text, font())
+        sheet.text(left, top, line, LIGHT.text)
         top += LINE
     top += 12
     colours = at(bar.scale, np.linspace(1, 0, BAR_HEIGHT))
     weight = opacity * colours[:, 3:]
-    for row, colour in enumerate(np.rint(255 * (1 - weight) + colours[:, :3] * weight).astype(int).tolist()):
-        draw.line((left, top + row, left + BAR_WIDTH, top + row), tuple(colour))
-    draw.rectangle((left, top, left + BAR_WIDTH, top + BAR_HEIGHT), outline=LIGHT.muted)
+    painted = np.rint(255 * (1 - weight) + colours[:, :3] * weight).astype(int).tolist()
+    for row, (red, green, blue) in enumerate(painted):
+        sheet.line([(left, top + row), (left + BAR_WIDTH, top + row)], f"#{red:02x}{green:02x}{blue:02x}", 1)
+    sheet.box(left, top, BAR_WIDTH, BAR_HEIGHT, edge=LIGHT.muted)
     for position, text in bar.ticks:
         y = top + BAR_HEIGHT * (1 - (position - bar.low) / (1 - bar.low))
-        draw.line((left + BAR_WIDTH, y, left + BAR_WIDTH + 5, y), LIGHT.muted)
-        draw.text((left + BAR_WIDTH + 9, y), text, LIGHT.text, font(), anchor="lm")
+        sheet.line([(left + BAR_WIDTH, y), (left + BAR_WIDTH + 5, y)], LIGHT.muted, 1)
+        sheet.text(left + BAR_WIDTH + 9, y - 11, text, LIGHT.text)
     return top + BAR_HEIGHT + GAP
-
-
-def _draw_scale_bar(draw: ImageDraw.ImageDraw, microns_per_pixel: float, left: int, top: int) -> None:
-    fitting = [length for length in ROUND_LENGTHS if length / microns_per_pixel <= SIDE - 3 * GAP]
-    if not fitting:
-        return
-    draw.rectangle((left, top, left + round(fitting[-1] / microns_per_pixel), top + 5), LIGHT.text)
-    draw.text((left, top + 8), f"{fitting[-1]} µm", LIGHT.text, font())
-
-
-SIZE = 16
-_FONTS = Path(streamlit.__file__).parent / "static" / "static" / "media"
-
-
-@lru_cache(maxsize=8)
-def font(size: int = SIZE, bold: bool = False) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """The font of the page; Pillow's own where Streamlit comes without it."""
-    files = sorted(_FONTS.glob("SourceSansVF-Upright*.woff2"))
-    try:
-        letters = ImageFont.truetype(str(files[0]), size)
-        letters.set_variation_by_name("Semibold" if bold else "Regular")
-    except (IndexError, OSError, NotImplementedError):  # another version of Streamlit, or a FreeType without woff2
-        return ImageFont.load_default(size)
-    return letters
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """A text in lines of at most `width` px; a word that is longer stands alone."""
-    lines: list[str] = []
-    for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and font().getlength(longer) <= width:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines

@@ -24,6 +24,7 @@ from elimipl_app.explore.analysis import (
     class_index,
     removed_patches,
     set_removed,
+    shown_analysis,
     shown_now,
 )
 from elimipl_app.explore.maps import map_scores
@@ -144,9 +145,7 @@ def show_what_if(analysis: Analysis) -> None:
     )
     if st.session_state.pop("all_removed", False):
         st.caption("At least one patch has to stay, so nothing is removed.")
-    st.button(
-        "Smallest set that flips the answer", key="flip", icon=":material/swap_horiz:", on_click=_flip, args=(analysis,)
-    )
+    st.button("Smallest set that flips the answer", key="flip", icon=":material/swap_horiz:", on_click=_flip)
     of_bag, found = st.session_state.get("flip_found", ("", None))
     if of_bag == key + analysis.predictor.card.id:
         st.caption(texts.flip_sentence(found, analysis.blocks))
@@ -165,7 +164,8 @@ def _remove_listed(listed: str, of_bag: str, blocks: np.ndarray, removed: tuple[
     set_removed(of_bag, () if everything else gone)
 
 
-def _flip(analysis: Analysis) -> None:
+def _flip() -> None:
+    analysis = shown_analysis()
     found = smallest_flip(analysis.predictor, analysis.bag)
     st.session_state["flip_found"] = (bag_key(analysis) + analysis.predictor.card.id, found)
     if found is not None:

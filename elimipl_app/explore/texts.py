@@ -94,7 +94,10 @@ TIMES_EVEN_TITLE = "times an even share"
 TIMES_EVEN = ((1 / 8, "⅛"), (1 / 4, "¼"), (1 / 2, "½"), (1, "1"), (2, "2"), (4, "4"), (8, "8"))
 CLASS_CHOICES = {"first": "first choice", "second": "second choice"}
 PAINTED_TITLES = {"contours": "Contours", "filled": "Filled"}
-PAINTED_HELP = "Contours go around the quarter that the map points at. The vote is always filled."
+PAINTED_HELP = (
+    "Contours go around the quarter that the map points at; islands below 0.2 % of the picture have none. The vote is "
+    "always filled."
+)
 NO_CONTOURS = "No line is drawn: no part of the picture stands out on this map. “Filled” in the settings shows it all."
 PANELS_TITLES = {"one": "Map", "original": "Original beside it", "classes": "First and second choice"}
 ORIGINAL_TITLE = "original"
@@ -109,6 +112,7 @@ REGION_HINT = (
     "Draw a box in the picture, or a free shape (lasso button): its own answer is said here, from the cells that were "
     "read already. Click on it, and it can be dragged."
 )
+NO_DETAIL = "Flat or out of focus: nothing can be said of the tissue."
 EMPTY_LENS = "No patch lies in the lens for the most part: draw a larger one."
 
 
@@ -124,7 +128,8 @@ CHECK_TITLES = {
     "acceptance": "chance of being right",
 }
 
-ABOUT_PNG = "The picture with the map as it is set here, in original pixels."
+ABOUT_PNG = "The figure: map as it is set here, original, bars, scale bar, legend and caption."
+ABOUT_SVG = "The same figure with letters and bars that stay sharp at any size."
 ABOUT_REPORT = "A page to print: picture, map, bars, instances, provenance."
 ABOUT_JSON = "The result with everything needed to get it again."
 ABOUT_GEOJSON = "The instances as polygons; drag the file onto the picture in QuPath."
@@ -230,20 +235,59 @@ def beside_bar(labels: LabelSpace, index: int) -> str:
     return words if code in (labels.titles[index], words) else f"{code} · {words}"
 
 
-def certainty(answer: Answer) -> list[str]:
-    """How often such answers are right where the card knows, else whether another label is possible; how that went."""
-    counted = [check.reason for check in answer.checks if check.name == ACCEPTANCE]
-    if answer.label_set is not None and (len(answer.label_set) > 1 or not counted):
-        counted.append(possible(answer.label_set, answer.label_space, answer.label_space.index(answer.label)))
-    return [*counted, *([answer.reliability] if answer.reliability else [])]
+FEWEST_COUNTED = 30
+"""Answers; of fewer nobody can say how often they are right."""
+
+
+def certainty(answer: Answer, card: Card) -> list[str]:
+    """How often such answers are right, by what the card has counted; and what else it could be."""
+    said = []
+    chance = next((check for check in answer.checks if check.name == ACCEPTANCE), None)
+    if chance is not None:
+        said.append(
+            f"About {min(99, 100 * chance.value):.0f} of 100 such answers are right where sources are new to the "
+            f"model, too; {100 * chance.limit:.0f} are asked for."
+        )
+    if answer.label_set is not None:
+        said.append(possible(answer.label_set, answer.label_space, answer.label_space.index(answer.label)))
+    return [*said, *counted_sentence(answer.probability, card)]
+
+
+def counted_sentence(probability: float, card: Card) -> list[str]:
+    """How many of the answers that were as sure as this one were right, on held-back pictures."""
+    if card.reliability is None:
+        return []
+    found = card.reliability.bin_of(probability)
+    if found is None or found.n < FEWEST_COUNTED:
+        return [f"On {card.reliability.on} {found.n if found else 0} answers were this sure: too few to tell."]
+    right = 100 * found.right / found.n
+    return [f"Of 100 answers this sure {right:.0f} were right on {card.reliability.on} (n = {found.n:,})."]
 
 
 def possible(label_set: tuple[str, ...], labels: LabelSpace, index: int) -> str:
-    """Which labels the model's set at 90 % holds; `index` is the class that was answered."""
-    words = [class_in_words(labels, labels.index(name)) for name in label_set]
-    if label_set == (labels.names[index],):
-        return "The model's own 90 % set holds no other label."
-    return f"The model's own 90 % set: {', '.join(words)}."
+    """What else the model's set at 90 % holds; `index` is the class that was answered."""
+    others = [class_in_words(labels, labels.index(name)) for name in label_set if name != labels.names[index]]
+    if not others:
+        return "Nothing else is in the model's own 90 % set."
+    return f"Could also be: {', '.join(others)} (the model's own 90 % set)."
+
+
+REASONS = {
+    "tissue": "There is hardly any tissue in it.",
+    "blur": "It is not sharp at this scale.",
+    "colour": "It is not stained like the H&E this model knows.",
+    "distance": "It is not like the slides this model knows.",
+    "size": "It is not a field this model can read.",
+    "scale": "Its scale is in doubt.",
+}
+"""What a colleague would say first, by the check that failed; the first of them that did is said."""
+UNDECIDED = "The classes can't be told apart in it."
+
+
+def first_reason(answer: Answer) -> str:
+    """Why there is no answer, or none to rely on, in a few words."""
+    failed = {check.name for check in answer.checks if not check.passed}
+    return next((words for name, words in REASONS.items() if name in failed), UNDECIDED)
 
 
 def truth_sentence(labels: LabelSpace, index: int, true_index: int | None) -> list[str]:

@@ -113,7 +113,8 @@ def linked(bags: Mapping[str, Described], generator: str, instance: int) -> dict
 
 
 MOST_PILLS = 64
-CARD_WIDTH = 214  # px: four beside each other on a wide screen, two on a narrow one
+CARD_WIDTH = 170  # px: five beside each other on a laptop, two on a phone
+STEP_WIDTH = 214
 
 
 def choose_instance(bags: Mapping[str, Described]) -> tuple[str, int]:
@@ -150,7 +151,7 @@ def show_maps(image: TissueImage, bags: Mapping[str, Described], generator: str,
                 scores = described.scores(unit)
                 mark = ":material/visibility: " if name == generator else ""
                 n, d = described.bag.features.shape
-                st.markdown(f"{mark}**{GENERATORS[name].title}** · {n} × {d} numbers")
+                st.markdown(f"{mark}**{GENERATORS[name].title}** · {n} × {d}")
                 charts.show(
                     attention_map(
                         image, described.bag, scores, end, at[name], palette, UNIT_AXIS[unit], described.is_even
@@ -230,7 +231,7 @@ def show_steps(image: TissueImage, described: Described, instance: int) -> None:
     drawn.append((f"The instance: {count} number{'s' if count > 1 else ''}", numbers))
     with st.container(horizontal=True, gap="small"):
         for number, (title, figure) in enumerate(drawn, start=1):
-            with st.container(width=CARD_WIDTH):
+            with st.container(width=STEP_WIDTH):
                 st.markdown(f"**{number}** {title}")
                 charts.show(figure, key=f"station-{number}", alt=f"Step {number}: {title}.")
     if generator.remark:

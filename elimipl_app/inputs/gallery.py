@@ -12,9 +12,9 @@ import streamlit as st
 
 from bag_generators import InputError, TissueImage
 from bag_generators.tissue.samples import Sample
-from bag_generators.uploads import read_upload
 from elimipl_app.charts.tissue import display_copy
 from elimipl_app.server.log import timed
+from elimipl_app.server.pixels import makes_room, read_upload
 from elimipl_app.server.visitor import KeptForVisitors, visitor
 from elimipl_app.shell import address
 from elimipl_app.shell.page import show_error
@@ -43,6 +43,7 @@ def _size(kept: Mapping[str, KeptPicture]) -> int:
 
 _of_browsers: KeptForVisitors[dict[str, KeptPicture]] = KeptForVisitors(MOST_BYTES_OF_ALL, _size)
 """A reload ends the visit; who is back within ten minutes finds the pictures again. Later nothing is kept."""
+makes_room(_of_browsers.drop_longest_unused)
 
 
 def kept_pictures() -> dict[str, KeptPicture]:
@@ -53,11 +54,9 @@ def kept_pictures() -> dict[str, KeptPicture]:
 
 
 def keep_for_reload() -> None:
-    """Call in every run: the ten minutes begin again."""
+    """Call in every run: the ten minutes begin again. The tabs of a browser leave each other's pictures alone."""
     if kept := kept_pictures():
-        _of_browsers.keep(visitor(), dict(kept))
-    else:
-        _of_browsers.forget(visitor())
+        _of_browsers.keep(visitor(), _within_limits({**(_of_browsers.of(visitor()) or {}), **kept}))
 
 
 def keep(picture: KeptPicture) -> None:
@@ -65,8 +64,14 @@ def keep(picture: KeptPicture) -> None:
     kept = kept_pictures()
     kept.pop(picture.image.sha256, None)
     kept[picture.image.sha256] = picture
+    _within_limits(kept)
+
+
+def _within_limits(kept: dict[str, KeptPicture]) -> dict[str, KeptPicture]:
+    """The same, without the oldest where they are too many or too large."""
     while len(kept) > MOST_KEPT or (len(kept) > 1 and _size(kept) > MOST_BYTES):
         kept.pop(next(iter(kept)))
+    return kept
 
 
 def show_kept(sha256: str | None) -> None:
@@ -82,6 +87,7 @@ def shown_kept() -> KeptPicture | None:
 def forget_all() -> None:
     """Drop every kept picture and return to the samples."""
     kept_pictures().clear()
+    _of_browsers.forget(visitor())
     show_kept(None)
 
 

@@ -6,9 +6,11 @@ from typing import Any
 from bag_generators import GENERATORS
 from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.files import SUCCESSORS
+from elimipl.methods import METHODS, network_methods
 from elimipl_app.shell import choices, texts
 
 DEFAULT_GENERATOR = "sbn"
+_ABLATED = ("MA", "MA+SP", "MA+IN", "CE-SP-IN", "CE", "DAM-CLI", "ELIMIPL-unscaled", "ELIMIPL-kept")
 FIRST_SPACES = ("colon", "tissue7")
 """Label spaces that are chosen at first, the first one that is there."""
 
@@ -56,3 +58,25 @@ def choose_method(
 ) -> str:
     """Name of a method."""
     return choices.one_of(label, methods, key, default, title, shape, **look)
+
+
+def choose_trainable(key: str, label: str, default: str, **look: Any) -> str:
+    """Name of a multi-instance method to train: the paper's, those since, variants of both, registered ones.
+
+    Some of them are no networks, which `elimipl.methods.training_config` refuses with the reason.
+    """
+    networks = network_methods()
+    listed = [name for name in METHODS if METHODS[name].family == "MIPL" and name != "ELIMIPL-entropy"]
+    names = sorted(listed, key=lambda name: (_GROUPS.index(_group(name)), name not in networks))
+    return choose_method(key, names, label, default, lambda name: f"{name} · {_group(name)}", **look)
+
+
+_GROUPS = ("the paper’s", "since", "variant", "registered")
+
+
+def _group(method: str) -> str:
+    if method in METHODS.added:
+        return "registered"
+    if method in _ABLATED or method.endswith(("-sigmoid", "-batch", "-published")):
+        return "variant"
+    return "the paper’s" if method in ("ELIMIPL", "DEMIPL", "MIPLGP") else "since"

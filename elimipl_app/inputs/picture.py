@@ -13,7 +13,6 @@ from bag_generators import InputError, TissueImage
 from bag_generators.base.formats import extensions, slide_extensions
 from bag_generators.scale import MICRONS, ScaleDecision, decide_scale, field_size, is_large
 from bag_generators.tissue.samples import Sample, list_samples
-from bag_generators.uploads import read_upload
 from elimipl_app.inputs.gallery import (
     KeptPicture,
     Thumbnail,
@@ -32,6 +31,7 @@ from elimipl_app.inputs.gallery import (
 )
 from elimipl_app.inputs.method import keep_model
 from elimipl_app.server.log import picture_name, timed
+from elimipl_app.server.pixels import read_upload
 from elimipl_app.shell import choices
 from elimipl_app.shell import texts as shared
 from elimipl_app.shell.cached import scale_of
@@ -265,16 +265,18 @@ TOO_LARGE = (
 )
 
 
-def choose_field(picture: Picture, generator: str) -> View:
-    """The part of the picture the model sees: all of it, as `elimipl predict` reads it, or one field of a large one."""
-    with st.container(horizontal=True, vertical_alignment="center", key="field", gap="small"):
+def choose_field(picture: Picture, generator: str, below: DeltaGenerator) -> View:
+    """The part of the picture the model sees: all of it, as `elimipl predict` reads it, or one field of a large one.
+
+    What there is to say of it is said `below`.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", key="scale", gap="small"):
         chips = st.container(width="content")
         with st.popover(FIELD_HEADING, icon=":material/crop_free:"):
             scale = _choose_scale(picture.image, chips)
             view = replace(_part_of(scale.apply_to(picture.image), generator), scale=scale)
-        moved = "" if view.whole is None else f" at {view.x}, {view.y}; click beside it to move it"
-        said = f"{view.image.width} × {view.image.height} px{moved} · {scale.sentence}"
-        st.caption(said, width="stretch")
+    moved = "" if view.whole is None else f" at {view.x}, {view.y}; click beside it to move it"
+    below.caption(f"{view.image.width} × {view.image.height} px{moved} · {scale.sentence}")
     return view
 
 

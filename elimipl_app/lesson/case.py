@@ -185,22 +185,24 @@ def choose_case(shown: bool = True) -> Case:
     if shown:
         st.subheader("Your bag", divider="gray")
         kind.shown_by(st.segmented_control, (REAL, DRAWN), format_func=texts.KIND_TITLES.__getitem__, required=True)
-        number.shown_by(st.selectbox, NUMBERS, format_func=lambda one: texts.picture_title(*tissue_of(one)))
+        number.shown_by(st.selectbox, NUMBERS, format_func=bag_title)
         if kind.value() == DRAWN:
+            about = "\n".join(f"- **{GENERATORS[name].title}**: {GENERATORS[name].summary}" for name in cuts)
             cut.shown_by(
                 st.segmented_control, cuts, format_func=lambda name: GENERATORS[name].title, wrap=True,
-                required=True, help=texts.cut_help(GENERATORS[name] for name in cuts),
+                required=True, help=about,
             )  # fmt: skip
     case = make_case(kind.value(), number.value(), cut.value())
     if shown:
-        st.caption(f"{texts.case_caption(kind.value(), case.shows_real)} {texts.classes_of(case.labels)}")
+        classes = f"The lesson's bags are of the paper's {len(case.labels)} tissues: {', '.join(case.labels.names)}."
+        st.caption(f"{texts.case_caption(kind.value(), case.shows_real)} {classes}")
     return case
 
 
-def tissue_of(number: int) -> tuple[str, int]:
-    """Tissue and variant, from 1, of a bag."""
+def bag_title(number: int) -> str:
+    """What a bag is called: its tissue, and which of the two."""
     place = NUMBERS.index(number)
-    return TISSUE7.names[place // VARIANTS], place % VARIANTS + 1
+    return f"{TISSUE7.names[place // VARIANTS]}, {'second' if place % VARIANTS else 'first'} bag"
 
 
 def make_case(kind: str, number: int, cut: str = DEFAULT_CUT) -> Case:
@@ -265,4 +267,4 @@ def name_candidates(names: Sequence[str]) -> np.ndarray:
 
 def show_origin(section: Section) -> None:
     """What the picture is, and whose."""
-    st.caption(texts.section_caption(escape(section.credit)))
+    st.caption(f"The picture: real colon tissue in computed H&E colours. {escape(section.credit)}")

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from bag_generators import Bag, TissueImage
 from elimipl_app.charts.tissue import add_click_targets, add_outline, add_outlines, picture_figure
-from elimipl_app.lesson.recorded import Contrast, ContrastedModel
+from elimipl_app.lesson.recorded import Recording
 from elimipl_app.shell.palette import Palette
 
 HEIGHT = 400
@@ -74,13 +74,13 @@ CHANCE, NEAR_CHANCE = 0.5, 0.1
 CONTRAST_HEIGHT = 58  # two dots, a number above and one below
 
 
-def contrast_figure(rows: Mapping[str, Contrast], titles: Mapping[str, str], palette: Palette) -> go.Figure:
+def contrast_figure(rows: Mapping[str, Recording], titles: Mapping[str, str], palette: Palette) -> go.Figure:
     """Dots: mean over the seeds; thick lines: lowest to highest seed; thin lines: the middle 80 % of all bags."""
     figure = go.Figure()
     names = list(rows)
     looks = {"plain": (palette.non_candidate, 0.13), "composed": (palette.chosen, -0.13)}
     for model, (colour, shift) in looks.items():
-        found: list[ContrastedModel] = [getattr(row, model) for row in rows.values()]
+        found: list[Recording] = [getattr(row, model) for row in rows.values()]
         means = [float(np.mean(one.auroc)) for one in found]
         places = [position - shift for position in range(len(names))]
         for one, place in zip(found, places, strict=True):

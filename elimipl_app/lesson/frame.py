@@ -126,7 +126,10 @@ def _offer_links(progress: Progress) -> None:
 
 
 def _offer_papers(lesson: Lesson, glossary: tuple[Term, ...]) -> None:
-    st.caption(texts.papers_help(lesson.minutes))
+    st.caption(
+        f"Made from this lesson: timings ({lesson.minutes} minutes in all), questions and answers; a handout of two "
+        "pages."
+    )
     papers = (
         ("Teacher's guide", "teaching-guide.html", guide),
         ("Handout to print", "teaching-handout.html", handout),

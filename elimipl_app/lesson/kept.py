@@ -39,11 +39,6 @@ def show_switch(key: str, label: str, **look: Any) -> bool:
     return Bound(key, label, False, on_or_off, lambda on: str(on).lower()).shown_by(st.toggle, **look)
 
 
-def show_slider(key: str, label: str, low: int, high: int, start: int, **look: Any) -> int:
-    """A number to slide."""
-    return number(key, label, low, high, start).shown_by(st.slider, low, high, **look)
-
-
 def show_choice(
     key: str, label: str, options: Sequence[T], start: T, title: Callable[[T], str] = str, shape: Shape = "buttons",
     **look: Any,

@@ -75,7 +75,7 @@ def offer_answers(steps: Sequence[Step]) -> None:
     given = [step for step in steps if said(step) is not None]
     right = sum(said(step) == step.ask.answer for step in given if is_revealed(step.id))
     opened = sum(is_revealed(step.id) for step in given)
-    st.caption(texts.answers_given(len(given), len(steps), right, opened))
+    st.caption(f"{len(given)} of {len(steps)} questions answered; of the {opened} revealed, {right} right.")
     content = as_csv(steps)
     download_button(
         "Answers (CSV)", lambda: content, "lesson-answers.csv", "text/csv", {}, icon=":material/download:",
@@ -91,8 +91,8 @@ def _say(step: Step, place: str) -> None:
 def _show_answer(step: Step) -> None:
     question, chosen = step.ask, said(step)
     right = chosen == question.answer
-    verdict = "Right." if right else texts.wrong(question.options[question.answer])
-    say = texts.you_said(question.question, question.options[chosen or 0])
+    verdict = "Right." if right else f"Not so: {question.options[question.answer]}."
+    say = f"*{question.question}* You said: {question.options[chosen or 0]}."
     st.markdown(f":{'green' if right else 'orange'}-background[{verdict}] {say} {question.because}")
 
 

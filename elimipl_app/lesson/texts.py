@@ -3,13 +3,11 @@
 Sentences with the numbers of a moving figure are made for every position.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bag_generators import Generator
-from elimipl.candidates.labels import LabelSpace
-from elimipl_app.lesson.recorded import AmbiguityRun, BeliefRun, BelievedBag, Contrast, WatchedBag, WatchedRun
+from elimipl_app.lesson.recorded import Recording, believed, ends_wrong
 
 KIND_TITLES = {"real": "Real tissue", "drawn": "A drawing"}
 DONE_LABEL = "Done"
@@ -92,19 +90,6 @@ DESCENT_LESSON = (
 )
 
 
-def true_label(name: str, description: str) -> str:
-    return f"True label: **{name}**. {description}"
-
-
-def picture_title(tissue: str, variant: int) -> str:
-    return f"{tissue}, {'first' if variant == 1 else 'second'} bag"
-
-
-def classes_of(labels: LabelSpace) -> str:
-    """Which classes the bags are of."""
-    return f"The lesson's bags are of the paper's {len(labels)} tissues: {', '.join(labels.names)}."
-
-
 def case_caption(kind: str, real: bool) -> str:
     if kind == "drawn":
         return "Drawn by this project: tissue of the class in fat. Drawings teach; they are not tissue."
@@ -119,18 +104,9 @@ def case_caption(kind: str, real: bool) -> str:
     )
 
 
-def truth_legend(positive: int, partly: int, count: int) -> str:
-    part = f" :orange[■] {partly} show less than half of it," if partly else ""
-    return f":red[■] {positive} of {count} instances carry the class,{part} :blue[■] the others show nothing of it."
-
-
 def picked(instance: int, positive: bool, share: float) -> str:
     said = "carries the class" if positive else "shows a part of the class" if share else "shows nothing of the class"
     return f"Instance {instance} **{said}**: {share:.0%} of it."
-
-
-def patch_alt(instance: int) -> str:
-    return f"Patch of instance {instance}."
 
 
 def marks_checked(found: int, partly: int, wrong: int, there: int) -> str:
@@ -141,41 +117,17 @@ def marks_checked(found: int, partly: int, wrong: int, there: int) -> str:
     )
 
 
-def answers_given(given: int, of: int, right: int, revealed: int) -> str:
-    return f"{given} of {of} questions answered; of the {revealed} revealed, {right} right."
-
-
-def wrong(answer: str) -> str:
-    return f"Not so: {answer}."
-
-
-def you_said(question: str, said: str) -> str:
-    return f"*{question}* You said: {said}."
-
-
-def papers_help(minutes: int) -> str:
-    return f"Made from this lesson: timings ({minutes} minutes in all), questions and answers; a handout of two pages."
-
-
 def true_name(name: str, true: bool) -> str:
     return f"{name} (true)" if true else str(name)
 
 
-def candidate_set(candidates: np.ndarray, names: Sequence[str]) -> str:
+def candidate_set(candidates: np.ndarray, names: Sequence[str], own: bool) -> str:
+    """The labels that are possible and those that are not, to a crowd or to the learner."""
     inside = ", ".join(name for name, member in zip(names, candidates, strict=True) if member)
     outside = ", ".join(name for name, member in zip(names, candidates, strict=True) if not member)
+    if own:
+        return f"Your candidate set S = {{{inside}}}. You rule out {outside or 'nothing'}."
     return f"Candidate set S = {{{inside}}}. Certainly none of: {outside}."
-
-
-def row_name(row: int, rows: int) -> str:
-    return "this picture" if row == rows - 1 else f"picture {row + 1}"
-
-
-def sparse_caption(rows_count: int, classes: int) -> str:
-    return (
-        f"{rows_count} × {classes} = {rows_count * classes} cells. $Y_T$ fills {rows_count} of them, one a row: "
-        f"{1 / classes:.0%}."
-    )
 
 
 def bag_name(name: str, ends_wrong: bool) -> str:
@@ -183,17 +135,12 @@ def bag_name(name: str, ends_wrong: bool) -> str:
     return f"a {digit} (bag {number}{', ends wrong' if ends_wrong else ''})"
 
 
-def seeds(run: AmbiguityRun) -> str:
-    count = len(next(iter(run.accuracy.values()))[0])
-    return f"scikit-learn's digits in bags, {count} seeds."
-
-
 def birdsong_title(fewest: int, most: int) -> str:
     splits = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     return f"Birdsong (HJA, Briggs 2012; 13 classes), {splits} splits 7:3 a point: the paper's Figure 4 from our runs"
 
 
-def guess_checked(guess: float, run: AmbiguityRun) -> str:
+def guess_checked(guess: float, run: Recording) -> str:
     means = {name: float(np.mean(values[-1])) for name, values in run.accuracy.items()}
     shares = "; ".join(f"{name} **{value:.0%}**" for name, value in means.items())
     return f"With {run.r[-1]} false positives: {shares}. You guessed {guess:.0%} for ELIMIPL."
@@ -212,47 +159,21 @@ def strip_alt(candidates: np.ndarray, names: Sequence[str], true: str | None) ->
     return f"Candidate labels: {inside}. " + (f"The true one is {true}." if true else "The true one is hidden.")
 
 
-def matrices_alt(rows: int, as_machine: bool) -> str:
-    return f"Label matrices of {rows} bags: Y = {'S + S̄' if as_machine else 'Y_F + Y_T + S̄'}."
-
-
-def attention_alt(bag: WatchedBag) -> str:
-    carrying = ", ".join(str(i) for i, own in enumerate(bag.truth) if own)
-    return f"Attention of {len(bag.truth)} instances by two models; instances {carrying} carry the class."
-
-
-def contrast_alt(rows: Mapping[str, Contrast]) -> str:
+def contrast_alt(rows: Mapping[str, Recording]) -> str:
     found = (
         f"{name} {np.mean(one.plain.auroc):.2f} and {np.mean(one.composed.auroc):.2f}" for name, one in rows.items()
     )
     return f"AUROC of the attention learned from plain and from composed bags: {'; '.join(found)}."
 
 
-def scores_alt(count: int) -> str:
-    return f"Attention of {count} instances from the same scores: sigmoid, softmax, scaled softmax."
-
-
-def losses_alt(loss: str) -> str:
-    return f"Probabilities of all labels, and where a step under {loss} moves them."
-
-
-def beliefs_alt(name: str) -> str:
-    return f"Belief in each candidate of training bag {name}, epoch by epoch."
-
-
-def accuracy_alt(run: AmbiguityRun, shown: bool) -> str:
+def accuracy_alt(run: Recording, shown: bool) -> str:
     if not shown:
         return "Accuracy without false positives; the rest is still hidden."
     means = (f"{name} {np.mean(values[-1]):.0%}" for name, values in run.accuracy.items())
     return f"Accuracy over false positives; with {run.r[-1]}: {', '.join(means)}."
 
 
-def cut_help(generators: Iterable[Generator]) -> str:
-    """What the generators do, one line each."""
-    return "\n".join(f"- **{generator.title}**: {generator.summary}" for generator in generators)
-
-
-def attention_words(run: WatchedRun, name: str, bag: int, stage: int, revealed: bool) -> str:
+def attention_words(run: Recording, name: str, bag: int, stage: int, revealed: bool) -> str:
     model, shown = run.models[name], run.bags[bag]
     attention, truth = np.array(model.attention[stage][bag]), np.array(shown.truth, dtype=bool)
     chances = np.array(model.probabilities[stage][bag])
@@ -269,7 +190,7 @@ def attention_words(run: WatchedRun, name: str, bag: int, stage: int, revealed: 
     )
 
 
-def contrast_lesson(rows: Mapping[str, Contrast]) -> str:
+def contrast_lesson(rows: Mapping[str, Recording]) -> str:
     lines = [
         f"| {name} | {np.mean(one.plain.accuracy_whole):.2f} | {np.mean(one.plain.auroc):.2f} | "
         f"{np.mean(one.composed.accuracy_whole):.2f} | {np.mean(one.composed.accuracy):.2f} | "
@@ -331,28 +252,16 @@ def descent_result(kind: str, p: np.ndarray, candidates: np.ndarray, names: Sequ
     return said
 
 
-def weights_caption(run: BeliefRun, bag: BelievedBag, epoch: int) -> str:
+def weights_caption(run: Recording, bag: Recording, epoch: int) -> str:
     sentence = "Before training every candidate has an even share."
     if epoch:
         sentence = (
             f"ρ = {run.rho[epoch - 1]:.2f}: so much of the old belief was kept in this epoch. Of all training bags "
             f"{run.disambiguation_accuracy[epoch - 1]:.0%} now believe most in their true label."
         )
-    if epoch == len(bag.weights) - 1 and bag.ends_wrong:
+    if epoch == len(bag.weights) - 1 and ends_wrong(bag):
         sentence += (
-            f" **This bag ends wrong: it believes most in {run.labels[bag.believed]}, its true label is "
+            f" **This bag ends wrong: it believes most in {run.labels[believed(bag)]}, its true label is "
             f"{run.labels[bag.true]}.**"
         )
     return f"{sentence} {RECORDED}: {run.about}"
-
-
-def named_set(candidates: np.ndarray, names: Sequence[str]) -> str:
-    """What a learner finds possible of a picture whose label nobody knows, and what not."""
-    inside = ", ".join(name for name, member in zip(names, candidates, strict=True) if member)
-    outside = ", ".join(name for name, member in zip(names, candidates, strict=True) if not member)
-    return f"Your candidate set S = {{{inside}}}. You rule out {outside or 'nothing'}."
-
-
-def section_caption(credit: str) -> str:
-    """What a re-stained picture is, and whose."""
-    return f"The picture: real colon tissue in computed H&E colours. {credit}"

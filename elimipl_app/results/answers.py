@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from elimipl.benchmark.answers import answers, attention_rows, calibration_rows, lead_sentence, row_name, row_title
+from elimipl.benchmark.answers import LOCATED, LOCATED_NUMBERS, answers, lead_sentence, measured_on, row_name, row_title
 from elimipl.benchmark.claims import PairedTest, leads
 from elimipl.benchmark.records import Measured, Records, signed
 from elimipl.methods import METHODS
@@ -66,28 +66,17 @@ def show_answers(records: Records) -> None:
     if found:
         st.subheader("What people ask", anchor=False)
         st.markdown("\n".join(f"- **{answer.question}** {answer.said}" for answer in found))
-    if rows := calibration_rows(records):
+    if rows := [row for row in measured_on(records, LOCATED) if row.having("calibration_error")]:
         with st.expander(MEASURED_HEADING):
-            located = {row.cell for row in attention_rows(records)}
-            st.dataframe([_line(row, row.cell in located) for row in rows], hide_index=True, key="results-attention")
+            st.dataframe([_line(row) for row in rows], hide_index=True, key="results-attention")
             st.caption(MEASURED_ABOUT)
 
 
-def _line(row: Measured, located: bool) -> dict[str, object]:
-    shown: dict[str, object] = {"Data": row_title(row.cell.data, row.cell.r), "Method": row.cell.method}
-    columns = {
-        "AUROC": "attention_auroc",
-        "untrained": "untrained_attention_auroc",
-        "Average precision": "attention_precision",
-        "untrained ": "untrained_attention_precision",
-    }
-    for title, what in columns.items():
-        shown[title] = _rounded(row.average(what)) if located else None
-    return shown | {
-        "Calibration error": _rounded(row.average("calibration_error")),
+def _line(row: Measured) -> dict[str, object]:
+    numbers = {title: row.average(what) for title, what in LOCATED_NUMBERS.items()}
+    return {
+        "Data": row_title(row.cell.data, row.cell.r),
+        "Method": row.cell.method,
+        **{title: None if number is None else round(number, 3) for title, number in numbers.items()},
         "Splits": row.having("calibration_error"),
     }
-
-
-def _rounded(number: float | None) -> float | None:
-    return None if number is None else round(number, 3)

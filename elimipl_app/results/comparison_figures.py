@@ -1,6 +1,6 @@
 """Figures of the comparison: accuracies of methods, what they cost, and how they fare with more false positives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +65,7 @@ def forest(tests: Sequence[PairedTest], palette: Palette) -> go.Figure:
     figure.update_yaxes(
         tickvals=list(range(len(tests))), ticktext=names, range=[len(tests) - 0.4, -0.6], showgrid=False
     )
-    return figure.update_layout(height=110 + 24 * len(tests), showlegend=True)
+    return figure.update_layout(height=110 + 21 * len(tests), showlegend=True)
 
 
 def _add_strokes(
@@ -198,9 +198,9 @@ def kept_apart(positions: np.ndarray, gap: float) -> np.ndarray:
 def curves_over_r(curves: Mapping[str, Mapping[int, Row]], palette: Palette) -> go.Figure:
     """The paper's Figure 4: mean ± deviation of at most six methods over r, the paper's numbers as open marks."""
     figure = go.Figure()
-    colours = curve_colours(palette)
-    for number, (method, rows) in enumerate(curves.items()):
-        colour = colours[number]
+    colours = line_colours(curves, palette)
+    for method, rows in curves.items():
+        colour = colours[method]
         ran = {r: row for r, row in rows.items() if row.accuracies}
         figure.add_scatter(
             x=list(ran),
@@ -232,9 +232,14 @@ def curves_over_r(curves: Mapping[str, Mapping[int, Row]], palette: Palette) -> 
     return figure.update_layout(height=430, showlegend=True)
 
 
-def curve_colours(palette: Palette) -> tuple[str, ...]:
-    """Of the `MOST_LINES` methods in a figure with lines, one after the other."""
-    return palette.candidate, palette.negative, palette.true, palette.chosen, palette.muted, palette.positive
+def line_colours(methods: Iterable[str], palette: Palette) -> dict[str, str]:
+    """A colour for each of at most `MOST_LINES` methods; ELIMIPL and DEMIPL always have theirs."""
+    own = {"ELIMIPL": palette.candidate, "DEMIPL": palette.negative}
+    names = list(methods)
+    free = [palette.true, palette.chosen, palette.muted, palette.positive]
+    free += [colour for method, colour in own.items() if method not in names]
+    others = [method for method in names if method not in own]
+    return {method: own.get(method) or free[others.index(method)] for method in names}
 
 
 def _colours(palette: Palette) -> dict[str, str]:

@@ -27,8 +27,8 @@ from elimipl_app.results.comparison_figures import (
     Row,
     accuracy_bars,
     cost_scatter,
-    curve_colours,
     curves_over_r,
+    line_colours,
 )
 from elimipl_app.shell import charts, choices, moving
 from elimipl_app.shell.markdown import escape
@@ -275,8 +275,9 @@ def show_curves(choice: Choice) -> None:
 def _show_moving(curves: Mapping[str, Mapping[int, Row]], rs: Sequence[int], alt: str) -> None:
     """Figure 4 drawn along r by the browser; the paper's numbers, where it prints them, are rings."""
     series = []
-    for number, (method, rows) in enumerate(curves.items()):
-        colour = curve_colours(current_palette())[number]
+    colours = line_colours(curves, current_palette())
+    for method, rows in curves.items():
+        colour = colours[method]
         ran = [rows[r] if rows[r].accuracies else None for r in rs]
         series.append(
             moving.Series(

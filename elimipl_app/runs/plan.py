@@ -43,6 +43,7 @@ def make_plan(
     pace: float | None = None,
     qualities: Sequence[Mapping[str, float]] = (),
     watch: int = MOST_WATCHED,
+    split: int = 0,
 ) -> Plan:
     """Divide the bags, copies of one picture together, and choose up to `watch` to watch, of all classes in turn.
 
@@ -60,7 +61,7 @@ def make_plan(
     if (dataset.labels < 0).any() or share_held_out == 0:
         train, test = everything, everything[:0]
     else:
-        train, test = stratified_splits(ready.labels, 1, 1 - share_held_out, SPLIT_SEED, ready.groups)[0]
+        train, test = stratified_splits(ready.labels, split + 1, 1 - share_held_out, SPLIT_SEED, ready.groups)[split]
     training, held_out = ready.subset(train), (ready.subset(test) if len(test) else None)
     measured = [qualities[i] for i in train.tolist()] if qualities else ()
     return Plan(title, training, held_out, config, candidates, _in_turn(training, watch), pace, measured)

@@ -63,16 +63,17 @@ class _Body:
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
-        self._until = asyncio.get_running_loop().time() + BODY_SECONDS
+        self._until: float | None = None
         self._is_complete = False
 
     async def receive(self) -> Message:
         """The next part, if it comes in time."""
         if self._is_complete:
             return await self._receive()
-        left = self._until - asyncio.get_running_loop().time()
+        now = asyncio.get_running_loop().time()
+        self._until = self._until or now + BODY_SECONDS  # from its turn on: bodies before it may have taken as long
         try:
-            message = await asyncio.wait_for(self._receive(), min(SILENT_BODY_SECONDS, left))
+            message = await asyncio.wait_for(self._receive(), min(SILENT_BODY_SECONDS, self._until - now))
         except TimeoutError:
             raise HTTPException(408, "The upload took too long") from None
         self._is_complete = not message.get("more_body", False)

@@ -8,8 +8,10 @@ from typing import Any
 import streamlit as st
 from starlette.exceptions import HTTPException
 from streamlit import runtime
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state.session_state import SessionState, WStates
 
 from bag_generators.base.formats import MOST_SERVER_BYTES, MOST_VISIT_BYTES
 from elimipl_app.server.internals import check_set_by_init, inner, refused
@@ -115,6 +117,9 @@ def check_upload_limit() -> None:
     for name in ("is_active_session", "close_session", "_get_async_objs"):
         inner(runtime.Runtime, name)
     check_set_by_init(runtime.Runtime, ("_session_mgr",))
+    check_set_by_init(AppSession, ("_fragment_storage",))
+    check_set_by_init(SessionState, ("_new_widget_state",))
+    check_set_by_init(WStates, ("widget_metadata",))
     if runtime.exists() and not isinstance(runtime.get_instance().uploaded_file_mgr, MemoryUploadedFileManager):
         raise refused("uploads are kept by another manager than “MemoryUploadedFileManager”")
 
@@ -141,4 +146,11 @@ def _end_visits(server: runtime.Runtime, limit: UploadLimit) -> None:
         server.close_session(visit)
         limit.forget(visit)
         if visit in stored:
-            stored[visit].session_state.clear()
+            _clear(stored[visit])
+
+
+def _clear(visit: AppSession) -> None:
+    """Let go of all that a visit kept: Streamlit holds on to some visits, their callbacks and parts of pages."""
+    visit.session_state.clear()
+    visit.session_state._new_widget_state.widget_metadata.clear()
+    visit._fragment_storage.clear()

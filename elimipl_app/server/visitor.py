@@ -54,8 +54,8 @@ class KeptForVisitors(Generic[T]):
     What is out of date goes by itself, though nobody comes.
     """
 
-    def __init__(self, most: float, size: Callable[[T], float] = lambda _: 1.0, seconds: float = KEPT_SECONDS) -> None:
-        self._most, self._size, self._seconds = most, size, seconds
+    def __init__(self, most: float, size: Callable[[T], float] = lambda _: 1.0) -> None:
+        self._most, self._size = most, size
         self._kept: dict[str, tuple[T, float]] = {}  # the longest unused stands first
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
@@ -73,26 +73,32 @@ class KeptForVisitors(Generic[T]):
         """What is kept for this visitor."""
         with self._lock:
             thing, seen = self._kept.get(visitor, (None, 0.0))
-            return thing if time.monotonic() - seen < self._seconds else None
+            return thing if time.monotonic() - seen < KEPT_SECONDS else None
 
     def forget(self, visitor: str) -> None:
         """Drop what is kept for a visitor."""
         with self._lock:
             self._kept.pop(visitor, None)
 
+    def drop_longest_unused(self) -> bool:
+        """Let go of what nobody has looked at for longest; whether there was anything."""
+        with self._lock:
+            return bool(self._kept) and bool(self._kept.pop(next(iter(self._kept))))
+
     def __len__(self) -> int:
         return len(self._kept)
 
     def _tidy_later(self) -> None:
         if self._timer is None and self._kept:
-            self._timer = threading.Timer(self._seconds, self._tidy)
+            _, seen = next(iter(self._kept.values()))
+            self._timer = threading.Timer(max(0.0, seen + KEPT_SECONDS - time.monotonic()), self._tidy)
             self._timer.daemon = True
             self._timer.start()
 
     def _tidy(self) -> None:
         with self._lock:
             now = time.monotonic()
-            for name in [name for name, (_, seen) in self._kept.items() if now - seen >= self._seconds]:
+            for name in [name for name, (_, seen) in self._kept.items() if now - seen >= KEPT_SECONDS]:
                 del self._kept[name]
             self._timer = None
             self._tidy_later()

@@ -48,6 +48,8 @@ def one_of(
         widget = st.segmented_control if shape == "buttons" else st.pills
         look = {"required": True, "wrap": True, "format_func": title, **look}
         start = None if key in st.session_state else default  # Streamlit complains where both are given
+        if st.session_state.get(key) in options:  # else a browser that missed a run shows nothing chosen
+            st.session_state[key] = st.session_state[key]
         chosen = widget(label, options, default=start, key=key, **_KEPT, **look)
     chosen = chosen if chosen in options else instead
     bound.hold(chosen)

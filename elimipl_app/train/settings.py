@@ -7,9 +7,9 @@ import streamlit as st
 from elimipl.candidates.crowd import Candidates
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
-from elimipl.loss_registry import CLI, LOSSES
-from elimipl.methods import METHODS, network_methods, training_config
+from elimipl.methods import METHODS, training_config
 from elimipl.methods.networks import uses
+from elimipl.registries import CLI, LOSSES
 from elimipl_app.inputs import picker
 from elimipl_app.runs.plan import WATCHABLE_PACE
 from elimipl_app.shell import choices
@@ -50,7 +50,7 @@ def choose_crowd(data: Data) -> Candidates:
 def choose_method() -> str:
     """Name of the method."""
     st.subheader("Method", divider="gray")
-    method = picker.choose_method("train_method", network_methods(), "Method", label_hidden=True)
+    method = picker.choose_trainable("train_method", "Method", DEFAULT_METHOD, label_hidden=True)
     st.caption(texts.METHOD_ABOUT.get(method) or METHODS[method].summary)
     return method
 

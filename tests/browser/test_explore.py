@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import cv2
 import pytest
@@ -127,12 +128,13 @@ def test_upload_look_remove_and_no_leak(page: Page, app_address: str, tile: Path
     page.mouse.click(*at(page, 0.4, 0.4))
     expect(page.locator(".st-key-detail").get_by_text(re.compile("^Patch 10[12]$"))).to_be_visible(timeout=60_000)
 
-    choose_tool(page, "Region")
+    choose_tool(page, "Lens")
     page.mouse.move(*at(page, 0.3, 0.3))
     page.mouse.down()
     page.mouse.move(*at(page, 0.5, 0.5), steps=5)
     page.mouse.up()
     expect(page.get_by_text("of the attention")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-map-says")).to_contain_text("In the lens")
 
     choose_tool(page, "Remove")
     before = bar_values(page)
@@ -181,7 +183,7 @@ def test_every_control_of_the_map_and_a_patch_are_reached_by_keyboard(page: Page
     page.goto(app_address + "/?generator=Row")
     chart(page, "overlay")
     settled(page)
-    for group in (".st-key-map-kinds", ".st-key-map-tools", ".st-key-hide", ".st-key-field"):
+    for group in (".st-key-map-kinds", ".st-key-map-tools", ".st-key-hide", ".st-key-scale"):
         stops = page.locator(f"{group} :is(button, input, [role=radio])").evaluate_all(
             "found => found.filter(one => { one.focus(); return one.tabIndex >= 0 && document.activeElement === one })"
             ".length"
@@ -194,3 +196,64 @@ def test_every_control_of_the_map_and_a_patch_are_reached_by_keyboard(page: Page
     expect(page.locator(".st-key-detail").get_by_text("Patch 2", exact=True)).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="Settings").first.press("Enter")
     expect(page.get_by_text("Opacity")).to_be_visible(timeout=60_000)
+
+
+def lens_of(page: Page) -> list[float]:
+    """Left, top, width and height of the lens, as the address has it."""
+    page.wait_for_url(re.compile("lens="), timeout=60_000)
+    return [float(one) for one in parse_qs(urlsplit(page.url).query)["lens"][0].split(",")]
+
+
+def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    page.mouse.move(*at(page, *start))
+    page.mouse.down()
+    page.mouse.move(*at(page, *end), steps=10)
+
+
+def test_a_lens_is_drawn_and_dragged_without_a_message_and_stays_as_large(page: Page, app_address: str) -> None:
+    sent: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(len(frame))))
+    page.goto(app_address + "/?sample=restained-overview&tool=region")
+    chart(page, "overlay")
+    settled(page)
+    page.wait_for_timeout(1000)
+    quiet = len(sent)
+    drag(page, (0.2, 0.2), (0.5, 0.5))
+    assert len(sent) == quiet
+    page.mouse.up()
+    says = page.locator(".st-key-map-says")
+    expect(says).to_contain_text("In the lens", timeout=60_000)
+    expect(says).to_contain_text("The whole picture")
+    settled(page)
+    before = lens_of(page)
+    page.mouse.click(*at(page, 0.35, 0.35))  # takes hold of it
+    page.wait_for_timeout(1000)
+    quiet = len(sent)
+    drag(page, (0.35, 0.35), (0.6, 0.55))
+    assert len(sent) == quiet
+    page.mouse.up()
+    page.wait_for_function("was => !decodeURIComponent(location.href).includes(was)", arg=f"lens={before[0]:.0f},")
+    after = lens_of(page)
+    assert after[2:] == pytest.approx(before[2:], abs=2)
+    assert after[0] > before[0]
+
+
+def test_an_upload_survives_another_page_and_a_reload(page: Page, app_address: str, tile: Path) -> None:
+    page.goto(app_address)
+    chart(page, "overlay")
+    settled(page)
+    page.locator("input[type=file]").set_input_files(tile)
+    expect(page.get_by_text("Shown: upload")).to_be_visible(timeout=60_000)
+    settled(page)
+    own = bar_values(page)
+    page.locator(".st-key-pages").get_by_role("link", name="Doctor").click()
+    expect(page.get_by_role("heading", name="Doctor")).to_be_visible(timeout=60_000)
+    settled(page)
+    page.locator(".st-key-pages").get_by_role("link", name="Explore").click()
+    expect(page.get_by_text("Shown: upload")).to_be_visible(timeout=60_000)
+    settled(page)
+    assert bar_values(page) == own
+    page.reload()
+    expect(page.get_by_text("Shown: upload")).to_be_visible(timeout=120_000)
+    settled(page)
+    assert bar_values(page) == own

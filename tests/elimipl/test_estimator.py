@@ -10,6 +10,7 @@ from torch import nn
 from bag_generators.base.errors import InputError
 from elimipl.config import Config
 from elimipl.estimator import MIPLClassifier
+from elimipl.methods import METHODS
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 
@@ -95,11 +96,12 @@ def test_a_grid_search_may_vary_the_method_and_its_settings(bags, names):
     assert found.best_estimator_.fitted_.config.hidden == found.best_params_["hidden"]
 
 
-@pytest.mark.parametrize("method", ["ABMIL", "MIPLMA", "PRODEN-Mean", "PL-AGGD-MaxMin"])
+@pytest.mark.parametrize("method", METHODS)
 def test_every_method_is_a_classifier(method, bags, names):
-    model = MIPLClassifier(method=method, epochs=2, device="cpu").fit(bags[:20], names[:20])
+    model = MIPLClassifier(method=method, epochs=1, device="cpu").fit(bags[:12], names[:12])
     assert model.predict_proba(bags[:3]).shape == (3, 4)
-    assert (model.predictions(bags[:3]).attention is None) == (method in ("PRODEN-Mean", "PL-AGGD-MaxMin"))
+    has_attention = METHODS[method].family == "MIPL" and method != "MIPLGP"
+    assert (model.predictions(bags[:3]).attention is not None) == has_attention
 
 
 def test_what_a_method_does_not_have_is_refused(bags, names):

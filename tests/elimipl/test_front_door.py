@@ -1,35 +1,12 @@
 """`from elimipl import …`: every name is there, and none costs anything before it is used."""
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import elimipl
-
-ROOT = Path(__file__).resolve().parents[2]
-BLOCK_TORCH = """
-import sys
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "torch":
-            raise ImportError("torch is broken")
-sys.meta_path.insert(0, Blocked())
-"""
-
-
-def run(code):
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+from tests.support.programs import ended
 
 
 def test_every_name_leads_somewhere():
@@ -55,13 +32,7 @@ def test_a_name_that_is_not_there_is_refused_as_usual():
 
 
 def test_opening_the_door_loads_nothing_heavy():
-    code = "import elimipl, sys\nprint([m for m in ('torch', 'sklearn', 'numpy', 'scipy') if m in sys.modules])"
-    assert run(code).strip() == "[]"
-    code = "from elimipl import Config, InputError, LOSSES\nimport sys\nprint('torch' in sys.modules)"
-    assert run(code).strip() == "False"
-
-
-def test_the_doctor_comes_when_torch_is_broken():
-    said = run(BLOCK_TORCH + "import elimipl\nfrom elimipl.commands import main\nprint('exit', main(['doctor']))")
-    assert "torch" in said
-    assert "exit" in said
+    code = "import elimipl, sys; print([m for m in ('torch', 'sklearn', 'numpy', 'scipy') if m in sys.modules])"
+    assert ended("-c", code).stdout == "[]\n"
+    code = "import sys; from elimipl import Config, InputError, LOSSES; print('torch' in sys.modules)"
+    assert ended("-c", code).stdout == "False\n"

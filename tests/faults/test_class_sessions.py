@@ -16,9 +16,7 @@ from elimipl.classroom.store import classes
 from elimipl.classroom.store.classes import VOTE_SECONDS, VOTES, ClassStore, Pace
 from elimipl.classroom.store.database import VERSION
 from elimipl.classroom.store.records import BegunTraining, NewPicture
-from elimipl.classroom.tally import tally
-from elimipl_app.classroom.worker import ClassTraining, begin
-from tests.elimipl_app.classroom.a_class import HERE, TEACHER, opened, small_pictures
+from tests.elimipl_app.classroom.a_class import HERE, TEACHER, begun, opened, small_pictures
 from tests.support.programs import ended, python
 from tests.support.waiting import PATIENCE
 
@@ -42,7 +40,7 @@ for thread in threads: thread.join()
 TRAINING = """
 import os, sys, threading
 from pathlib import Path
-from tests.faults.test_class_sessions import begun
+from tests.elimipl_app.classroom.a_class import begun
 from elimipl.classroom import learning
 from elimipl_app.classroom import worker
 learning.EPOCHS, learning.SEEDS = 3, (0,)
@@ -106,14 +104,6 @@ def test_forty_students_at_two_servers_one_of_which_is_killed_and_started_again(
     assert len(store.seats(session.id, TEACHER)) == STUDENTS
     assert all(ballot.top == ballot.picture for ballot in ballots)
     assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
-
-
-def begun(path: Path, tries: int) -> tuple[ClassStore, ClassTraining]:
-    """A server in which the teacher of the class trains."""
-    store = ClassStore(path)
-    session = store.session_of(TEACHER)
-    counted = tally(store.votes(session.id, TEACHER), len(session.pictures), len(session.label_space))
-    return store, begin(store, session, TEACHER, counted, "row", tries)
 
 
 def test_a_training_cut_off_by_a_kill_gives_the_same_result_in_the_next_server(path, monkeypatch):

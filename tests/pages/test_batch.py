@@ -16,8 +16,8 @@ from elimipl.answers.predictor import Predictor
 from elimipl.candidates.labels import TISSUE7
 from elimipl.cards.limits import Limits
 from elimipl.commands import main
-from elimipl_app.batch.panel import summary
-from elimipl_app.batch.rows import batch_csv, batch_json, batch_table, classify_files, compared
+from elimipl_app.batch.panel import comparison, summary
+from elimipl_app.batch.rows import BatchRow, batch_csv, batch_json, batch_table, classify_files, compared
 from elimipl_app.explore.analysis import View, analyse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,9 +79,20 @@ def test_names_that_carry_labels_are_compared_with_the_answers():
     assert [row.true_label for row in rows] == ["TUM", "STR", "", ""]
     found = compared(rows, TISSUE7)
     assert found.files == found.matrix.to_numpy().sum() == 2
-    assert found.right == sum(row.label == row.true_label for row in rows[:2])
-    assert found.matrix.loc["TUM", rows[0].label] >= 1
+    answered = [row for row in rows[:2] if not row.declined]
+    assert (found.answered, found.right) == (len(answered), sum(row.label == row.true_label for row in answered))
     assert compared(rows[1:], TISSUE7) is None
+
+
+def test_no_answer_agrees_with_no_name():
+    row = BatchRow("x", true_label="TUM", label="TUM", declined=True, probabilities=dict.fromkeys(TISSUE7.names, 1 / 7))
+    found = compared(
+        [row, replace(row, declined=False, trusted=True), replace(row, declined=False, label="STR")], TISSUE7
+    )
+    assert (found.files, found.answered, found.right, found.trusted, found.trusted_right) == (3, 2, 1, 1, 1)
+    assert found.matrix.loc["TUM"].to_dict() == {"STR": 1, "TUM": 1, "no answer": 1}
+    assert "2 got an answer: **1** agree with the name (50%). 1 got none" in comparison(found)
+    assert "None of them got an answer" in comparison(compared([row, row], TISSUE7))
 
 
 def test_the_table_shows_titles_and_the_files_names(rows):

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from elimipl.candidates.labels import LabelSpace
 from elimipl.datasets.dataset import BagDataset
 from elimipl.datasets.shipped import load_bag_set
-from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.methods import METHODS, network_method, register_method
 from elimipl.methods.networks import SUMMARIES
+from elimipl.registries import LOSSES, register_loss
 from tests.elimipl_app.figure_json import drawn_chart
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -62,6 +62,24 @@ async def test_a_reload_keeps_the_training_and_nobody_else_gets_it(served):
         assert "Stopped " in " ".join(after.texts)
 
 
+async def test_a_reload_keeps_the_pictures_and_another_tab_of_the_browser_leaves_them_alone(served):
+    tiles, stranger = [tile_png(21), tile_png(22)], Visitor(served.address)
+    mine, tab, after = (Visitor(served.address) for _ in range(3))
+    tab.cookies = after.cookies = mine.cookies
+    async with mine, tab:
+        await mine.run()
+        await tab.run()
+        await mine.upload("upload", "a.png", tiles[0])
+        await tab.choose("map", "Attention")
+        await tab.upload("upload", "b.png", tiles[1])
+    async with after, stranger:
+        await after.run()
+        await stranger.run()
+    thumbnails = {f"thumb-{hashlib.sha256(tile).hexdigest()[:12]}" for tile in tiles}
+    assert thumbnails <= set(after.elements)
+    assert not thumbnails & set(stranger.elements)
+
+
 async def test_two_hundred_changes_of_the_page_by_one_visitor(served):
     pages = ["", "batch", "generators", "results", "compare", "doctor", "train", "lesson"]
     before = len(served.log.read_text(encoding="utf-8"))

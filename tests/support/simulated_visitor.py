@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import requests
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Block_pb2 import Block
 from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -41,6 +42,8 @@ class Visitor:
         self.session_id = ""
         self.elements: dict[str, object] = {}
         """What the page last drew, by the key given in the code: widget messages with an id."""
+        self.tabs: list[str] = []
+        """The tabs of the page, from left to right."""
         self.texts: list[str] = []
         """Everything the last run said: bodies of texts, captions and alerts."""
         self.fragments: dict[str, float] = {}
@@ -106,6 +109,11 @@ class Visitor:
     async def set_number(self, key: str, value: float) -> None:
         """Set a number, and run the page."""
         self._set(key).double_value = value
+        await self.run()
+
+    async def open_tab(self, key: str, label: str) -> None:
+        """Open one of some tabs, and run the page."""
+        self._set(key).string_value = label
         await self.run()
 
     async def switch(self, key: str, on: bool) -> None:
@@ -186,14 +194,22 @@ class Visitor:
             self.usage_reported = bool(message.new_session.config.gather_usage_stats)
             self.texts = []
             if not message.metadata.run.fragment_ids:
-                self.elements, self.fragments = {}, {}
+                self.elements, self.fragments, self.tabs = {}, {}, []
         elif kind == "navigation":
             self._page_hash = message.navigation.page_script_hash
         elif kind == "auto_rerun":
             self.fragments[message.auto_rerun.fragment_id] = message.auto_rerun.interval
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self._note(message.delta.new_element)
+        elif kind == "delta" and message.delta.WhichOneof("type") == "add_block":
+            self._note_tabs(message.delta.add_block)
         return message
+
+    def _note_tabs(self, block: Block) -> None:
+        if block.tab_container.id:
+            self.elements[block.tab_container.id.split("-", 2)[2]] = block.tab_container
+        if block.tab.label:
+            self.tabs.append(block.tab.label)
 
     def _note(self, element: object) -> None:
         kind = element.WhichOneof("type")

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import shapely
-from shapely.geometry import mapping
 
 from bag_generators import InputError
 from bag_generators.base.errors import shown_name
 from bag_generators.base.validation import parse_json, validated
+from elimipl.slides.exports import geojson_feature
 from elimipl.slides.regions.numbers import RegionNumbers
 from elimipl.slides.regions.region import MOST_CORNERS, MOST_REGIONS, Region, on_slide, refuse_if_tangled
 
@@ -59,18 +59,14 @@ def read_regions(data: bytes, width: int, height: int, first_number: int = 1) ->
 
 def write_regions(regions: Iterable[Region], numbers: Mapping[int, RegionNumbers]) -> str:
     """Regions with their measurements as annotations for QuPath."""
-    features = [_feature(region, numbers.get(region.number)) for region in regions]
+    features = []
+    for region in regions:
+        kind = {"name": region.classification} if region.classification else {}
+        measured = numbers.get(region.number)
+        features.append(
+            geojson_feature(region.area, "annotation", region.name, kind, _measurements(measured) if measured else {})
+        )
     return json.dumps({"type": "FeatureCollection", "features": features}, ensure_ascii=False, allow_nan=False)
-
-
-def _feature(region: Region, numbers: RegionNumbers | None) -> dict[str, Any]:
-    properties: dict[str, Any] = {"objectType": "annotation", "name": region.name}
-    if region.classification:
-        properties["classification"] = {"name": region.classification}
-    if numbers is not None:
-        properties["measurements"] = _measurements(numbers)
-    geometry = dict(mapping(shapely.orient_polygons(region.area)))
-    return {"type": "Feature", "geometry": geometry, "properties": properties}
 
 
 def _measurements(numbers: RegionNumbers) -> dict[str, float]:

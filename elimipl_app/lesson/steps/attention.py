@@ -14,7 +14,7 @@ from elimipl_app.lesson.case import REAL, Case, make_case
 from elimipl_app.lesson.figures import contrast_figure, digit_row
 from elimipl_app.lesson.kept import collected, count_collected
 from elimipl_app.lesson.progress import is_revealed
-from elimipl_app.lesson.recorded import Anatomy, AttentionRuns, Contrast, WatchedRun, attention_runs
+from elimipl_app.lesson.recorded import Recording, attention_runs
 from elimipl_app.shell import charts, moving
 from elimipl_app.shell.palette import Palette, current_palette
 
@@ -35,7 +35,11 @@ def show_attention(case: Case) -> dict[str, Any]:
     mapped = make_case(REAL, case.number)
     if source == TISSUE:
         panels += _maps(run, chosen, slider.key, mapped, palette)
-    stands = moving.show("lesson-attention", (slider,), panels, texts.attention_alt(run.bags[chosen]))
+    carrying = ", ".join(str(i) for i, own in enumerate(run.bags[chosen].truth) if own)
+    attention_alt = (
+        f"Attention of {len(run.bags[chosen].truth)} instances by two models; instances {carrying} carry the class."
+    )
+    stands = moving.show("lesson-attention", (slider,), panels, attention_alt)
     if source == DIGITS:
         bag = run.bags[chosen]
         truth = np.array(bag.truth, dtype=bool)
@@ -54,7 +58,7 @@ def show_attention(case: Case) -> dict[str, Any]:
     return {"followed": count_collected("attention")}
 
 
-def contrasts(runs: AttentionRuns) -> Mapping[str, Contrast]:
+def contrasts(runs: Recording) -> Mapping[str, Recording]:
     """All contrasts by what a person calls the cut; those of tissue first."""
     return {
         texts.CUT_TITLES.get(cut, GENERATORS[cut].title): found for cut, found in runs.cuts.items() if cut in GENERATORS
@@ -62,7 +66,7 @@ def contrasts(runs: AttentionRuns) -> Mapping[str, Contrast]:
 
 
 def attention_panels(
-    run: WatchedRun, chosen: int, key: str, palette: Palette, revealed: bool = True
+    run: Recording, chosen: int, key: str, palette: Palette, revealed: bool = True
 ) -> list[moving.Panel]:
     """Attention of the two models side by side with the even share, and a sentence on each.
 
@@ -93,7 +97,7 @@ def attention_panels(
     return columns + words
 
 
-def _maps(run: WatchedRun, chosen: int, key: str, case: Case, palette: Palette) -> list[moving.Panel]:
+def _maps(run: Recording, chosen: int, key: str, case: Case, palette: Palette) -> list[moving.Panel]:
     """The same as maps over the picture."""
     rings = [[polygon.tolist() for polygon in case.bag.regions.outline(i)] for i in range(len(case.bag))]
     frames = [palette.positive if own else palette.negative for own in case.truth]
@@ -108,12 +112,12 @@ def _maps(run: WatchedRun, chosen: int, key: str, case: Case, palette: Palette) 
     ]  # fmt: skip
 
 
-def _choose_digit(run: WatchedRun) -> int:
+def _choose_digit(run: Recording) -> int:
     labels = [run.labels[bag.true] for bag in run.bags]
     return labels.index(kept.show_choice("digit", "Bag with the hidden digit", labels, labels[0], shape="pills"))
 
 
-def _show_contrast(runs: AttentionRuns, palette: Palette) -> None:
+def _show_contrast(runs: Recording, palette: Palette) -> None:
     rows = contrasts(runs)
     st.markdown(texts.CONTRAST_HEADING)
     charts.show(contrast_figure(rows, texts.MODEL_TITLES_PLAIN, palette), "lesson-contrast", texts.contrast_alt(rows))
@@ -168,7 +172,8 @@ def show_scores(case: Case) -> dict[str, Any]:
             "**The bag** z = Σ a h (eq. 4), with the scaled softmax", "number of z", height=130,
         )
     )  # fmt: skip
-    stands = moving.show("lesson-scores", (heat, instance), panels, texts.scores_alt(len(xi)))
+    scores_alt = f"Attention of {len(xi)} instances from the same scores: sigmoid, softmax, scaled softmax."
+    stands = moving.show("lesson-scores", (heat, instance), panels, scores_alt)
     if stands[heat.key] != 1.0:
         collected("heat", "low" if stands[heat.key] < 1 else "high")
     st.caption(f"{texts.RECORDED}: {runs.about} {texts.SCORES_SEED[method]}")
@@ -185,7 +190,7 @@ def share_out(xi: np.ndarray, kind: str, width: int) -> np.ndarray:
     return raised / raised.sum()
 
 
-def score_in_words(inside: Anatomy, bag: int, j: int) -> str:
+def score_in_words(inside: Recording, bag: int, j: int) -> str:
     """Eq. 2 of one instance, term by term."""
     terms = zip(inside.w, inside.tanh[bag][j], inside.sigmoid[bag][j], strict=True)
     return texts.score_in_words(j, list(terms), inside.xi[bag][j])

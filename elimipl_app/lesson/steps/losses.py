@@ -157,7 +157,10 @@ def _show_walks(case: Case, candidates: np.ndarray, loss: str, walks: Walks) -> 
         over, case.labels.names, colours, at.reshape(-1, k), ends=ahead.reshape(-1, k), framed=case.true_index
     )
     return moving.show(
-        "lesson-losses", sliders, (bars, moving.Words(over, lines)), texts.losses_alt(texts.LOSS_TITLES[loss])
+        "lesson-losses",
+        sliders,
+        (bars, moving.Words(over, lines)),
+        f"Probabilities of all labels, and where a step under {texts.LOSS_TITLES[loss]} moves them.",
     )
 
 

@@ -14,6 +14,7 @@ from elimipl_app.lesson.case import (
     NUMBERS,
     VARIANTS,
     Case,
+    Section,
     candidates_of,
     choose_section,
     name_candidates,
@@ -32,8 +33,12 @@ _MOST_INSTANCES = 100
 def show_picture(case: Case) -> dict[str, Any]:
     left, right = st.columns([1.2, 1], gap="large")
     with right:
-        st.markdown(texts.true_label(case.label, case.labels.descriptions[case.true_index]))
-        st.markdown(texts.truth_legend(int(case.truth.sum()), int(case.partly.sum()), len(case.truth)))
+        st.markdown(_true_label(case))
+        some = f" :orange[■] {case.partly.sum()} show less than half of it," if case.partly.any() else ""
+        st.markdown(
+            f":red[■] {case.truth.sum()} of {len(case.truth)} instances carry the class,{some} "
+            ":blue[■] the others show nothing of it."
+        )
         pick = _pick_choice()
         if pick.value() >= len(case.bag):
             pick.set(-1)
@@ -44,7 +49,7 @@ def show_picture(case: Case) -> dict[str, Any]:
             st.markdown(texts.picked(picked, bool(case.truth[picked]), float(case.shares[picked])))
             wide = is_wide(case.bag, picked)
             patch = case.bag.regions.crop(case.image, picked)
-            st.image(patch, width="stretch" if wide else 140, alt=texts.patch_alt(picked))
+            st.image(patch, width="stretch" if wide else 140, alt=f"Patch of instance {picked}.")
     with left:
         marked = () if picked < 0 else (picked,)
         figure = marked_picture(case.image, case.bag, current_palette(), case.truth, marked, partly=case.partly)
@@ -61,13 +66,17 @@ def _pick() -> None:
         _pick_choice().set(clicked)
 
 
+def _true_label(case: Case) -> str:
+    return f"True label: **{case.label}**. {case.labels.descriptions[case.true_index]}"
+
+
 INSTANCES = "lesson-instances"
 
 
 def show_instances(case: Case) -> dict[str, Any]:
     left, right = st.columns([1.2, 1], gap="large")
     with right:
-        st.markdown(texts.true_label(case.label, case.labels.descriptions[case.true_index]))
+        st.markdown(_true_label(case))
         hidden = kept.show_switch("hide_instances", "Hide the instance labels")
         marks = _marks()
         marks.set(tuple(mark for mark in marks.value() if mark < len(case.bag)))
@@ -109,29 +118,35 @@ HIGHEST_DRAW = 999
 def show_labels(case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 1.5], gap="large")
     with right:
-        section = choose_section()
-        if section is None:
-            r, candidates = ask_for_candidates(case)
-            hidden = kept.show_switch("hide_true", "Hide which candidate is true")
-        else:
-            candidates, hidden = name_candidates(case.labels.names), True
-            r = max(0, int(candidates.sum()) - 1)
+        section, r, candidates, hidden = _ask_for_labels(case, "hide_true", "Hide which candidate is true")
         if candidates.any():
-            charts.show(
-                label_strip(case.true_index, candidates, case.labels.names, current_palette(), hidden),
-                "lesson-strip",
-                texts.strip_alt(candidates, case.labels.names, None if hidden else case.label),
-            )
-            say = texts.candidate_set if section is None else texts.named_set
-            st.markdown(say(candidates, case.labels.names))
+            st.markdown(texts.candidate_set(candidates, case.labels.names, own=section is not None))
         st.markdown(texts.CONDITION[case.kind] if section is None else texts.UNKNOWN_TRUTH)
     with left:
-        shown = case if section is None else section
+        shown = section or case
         figure = marked_picture(shown.image, shown.bag, current_palette(), outlined=False).update_layout(height=300)
         charts.show(figure, "lesson-whole", "The picture as a whole: a single instance.")
     if section is not None:
         show_origin(section)
     return {"r": r, "hidden_true": hidden}
+
+
+def _ask_for_labels(case: Case, switch: str, switch_label: str) -> tuple[Section | None, int, np.ndarray, bool]:
+    """The section if one is looked at, r, the candidate set (k,) bool as a strip, and whether the truth is hidden."""
+    section = choose_section()
+    if section is None:
+        r, candidates = ask_for_candidates(case)
+        hidden = kept.show_switch(switch, switch_label)
+    else:
+        candidates, hidden = name_candidates(case.labels.names), True
+        r = max(0, int(candidates.sum()) - 1)
+    if candidates.any():
+        charts.show(
+            label_strip(case.true_index, candidates, case.labels.names, current_palette(), hidden),
+            "lesson-strip",
+            texts.strip_alt(candidates, case.labels.names, None if hidden else case.label),
+        )
+    return section, r, candidates, hidden
 
 
 def ask_for_candidates(case: Case) -> tuple[int, np.ndarray]:
@@ -167,19 +182,9 @@ def show_both(case: Case) -> dict[str, Any]:
     rows_kept = _rows()
     left, right = st.columns([1, 2], gap="large")
     with right:
-        section = choose_section()
-        if section is None:
-            r, candidates = ask_for_candidates(case)
-            as_machine = kept.show_switch("as_machine", "See it as a learning machine does")
-        else:
-            r, candidates, as_machine = 0, name_candidates(case.labels.names), True
+        section, r, candidates, as_machine = _ask_for_labels(case, "as_machine", "See it as a learning machine does")
+        if section is not None:
             st.markdown(texts.UNKNOWN_TRUTH)
-        if candidates.any():
-            charts.show(
-                label_strip(case.true_index, candidates, case.labels.names, palette, as_machine),
-                "lesson-strip",
-                texts.strip_alt(candidates, case.labels.names, None if as_machine else case.label),
-            )
         with st.container(horizontal=True):
             st.button(
                 "Keep this row and take another picture", key="add", icon=":material/add:", on_click=_add,
@@ -190,7 +195,7 @@ def show_both(case: Case) -> dict[str, Any]:
                 disabled=not rows_kept.value(),
             )  # fmt: skip
     with left:
-        shown = case if section is None else section
+        shown = section or case
         figure = marked_picture(shown.image, shown.bag, palette).update_layout(height=300)
         said = (
             texts.bag_alt(case.label, len(case.bag), True)
@@ -206,14 +211,16 @@ def show_both(case: Case) -> dict[str, Any]:
                 np.array([true for true, _ in rows]),
                 np.array([members for _, members in rows]),
                 case.labels.names,
-                [texts.row_name(row, len(before) + 1) for row in range(len(rows))],
+                [f"picture {row + 1}" for row in range(len(before))] + ["this picture"] * (len(rows) - len(before)),
                 palette,
                 as_machine,
             ),
             "lesson-matrices",
-            texts.matrices_alt(len(rows), as_machine),
+            f"Label matrices of {len(rows)} bags: Y = {'S + S̄' if as_machine else 'Y_F + Y_T + S̄'}.",
         )
-        st.caption(texts.sparse_caption(rows_count=len(rows), classes=len(case.labels)))
+        k = len(case.labels)
+        cells = f"{len(rows)} × {k} = {len(rows) * k} cells"
+        st.caption(f"{cells}. $Y_T$ fills {len(rows)} of them, one a row: {1 / k:.0%}.")
     if section is not None:
         show_origin(section)
     return {"rows": len(rows), "as_machine": as_machine}
@@ -228,24 +235,18 @@ def _candidates(number: int, r: int, draw: int, classes: int) -> np.ndarray:
 
 
 def _rows() -> Bound[tuple[Row, ...]]:
-    return Bound("rows", "Rows kept", (), _read_rows, write_rows)
+    return Bound("rows", "Rows kept", (), _read_rows, _write_rows)
 
 
-def read_rows(text: str) -> tuple[Row, ...]:
-    """Rows as they stand in the address."""
-    found = [_ROW.fullmatch(part) for part in text.split(".")]
-    return tuple((int(one[1]), int(one[2]), int(one[3])) for one in found if one is not None)
-
-
-def write_rows(rows: tuple[Row, ...]) -> str:
-    """The inverse of `read_rows`."""
+def _write_rows(rows: tuple[Row, ...]) -> str:
     return ".".join(f"{number}-{r}-{draw}" for number, r, draw in rows)
 
 
 def _read_rows(asked: list[str]) -> tuple[Row, ...]:
-    rows = read_rows(".".join(asked))
+    found = [_ROW.fullmatch(part) for part in ".".join(asked).split(".")]
+    rows = tuple((int(one[1]), int(one[2]), int(one[3])) for one in found if one is not None)
     known = all(number in NUMBERS and 1 <= draw <= HIGHEST_DRAW for number, _, draw in rows)
-    if not known or not 0 < len(rows) < MOST_ROWS or [write_rows(rows)] != asked:
+    if not known or not 0 < len(rows) < MOST_ROWS or [_write_rows(rows)] != asked:
         raise ValueError
     return rows
 

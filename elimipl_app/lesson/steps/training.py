@@ -12,7 +12,7 @@ from elimipl_app.lesson import kept, texts
 from elimipl_app.lesson.case import Case
 from elimipl_app.lesson.kept import collected, count_collected
 from elimipl_app.lesson.progress import is_revealed
-from elimipl_app.lesson.recorded import AmbiguityRun, benchmark_records, recorded_runs
+from elimipl_app.lesson.recorded import Recording, benchmark_records, ends_wrong, recorded_runs
 from elimipl_app.shell import moving
 from elimipl_app.shell.palette import Palette, current_palette
 
@@ -24,7 +24,7 @@ def show_weights(_case: Case) -> dict[str, Any]:
     bags = {bag.name: bag for bag in run.bags}
     chosen = kept.show_choice(
         "bag", "Training bag", list(bags), run.bags[0].name,
-        lambda name: texts.bag_name(name, bags[name].ends_wrong), "pills",
+        lambda name: texts.bag_name(name, ends_wrong(bags[name])), "pills",
     )  # fmt: skip
     bag = bags[chosen]
     palette = current_palette()
@@ -44,14 +44,16 @@ def show_weights(_case: Case) -> dict[str, Any]:
     colours = [palette.candidate if inside else palette.non_candidate for inside in bag.candidates]
     lines = [texts.weights_caption(run, bag, epoch) for epoch in epochs]
     last = len(weights) - 1
-    alarm = [bag.ends_wrong and epoch == last for epoch in epochs]
+    alarm = [ends_wrong(bag) and epoch == last for epoch in epochs]
     over = (slider.key,)
     panels = (
         moving.Lines(over, list(epochs), series, texts.EPOCH_LABEL, title="Belief w over the epochs"),
         moving.Bars(over, run.labels, colours, weights, framed=bag.true, title="Belief at this epoch"),
         moving.Words(over, lines, alarm),
     )
-    stands = moving.show("lesson-beliefs", (slider,), panels, texts.beliefs_alt(bag.name))
+    stands = moving.show(
+        "lesson-beliefs", (slider,), panels, f"Belief in each candidate of training bag {bag.name}, epoch by epoch."
+    )
     if stands[slider.key] == last:
         collected("beliefs", chosen)
     return {"bags_followed": count_collected("beliefs")}
@@ -66,8 +68,8 @@ def show_ambiguity(_case: Case) -> dict[str, Any]:
     left, right = st.columns([1, 2.2], gap="large")
     with left:
         guess = (
-            kept.show_slider(
-                "guess", "Your guess: ELIMIPL's accuracy with three false positives", 0, 100, 50, step=5, format="%d %%"
+            kept.number("guess", "Your guess: ELIMIPL's accuracy with three false positives", 0, 100, 50).shown_by(
+                st.slider, 0, 100, step=5, format="%d %%"
             )
             / 100
         )
@@ -80,7 +82,8 @@ def show_ambiguity(_case: Case) -> dict[str, Any]:
         moving.show(
             "lesson-accuracy", (slider,), (_digits(run, guess, shown, palette),), texts.accuracy_alt(run, shown)
         )
-        st.caption(f"{texts.RECORDED}: {texts.seeds(run)} {run.about}")
+        seeds = len(next(iter(run.accuracy.values()))[0])
+        st.caption(f"{texts.RECORDED}: scikit-learn's digits in bags, {seeds} seeds. {run.about}")
     records = benchmark_records()
     if shown and is_revealed("ambiguity") and records is not None:
         _show_birdsong(records, palette)
@@ -91,7 +94,7 @@ def _colours(palette: Palette) -> tuple[str, str, str]:
     return palette.true, palette.candidate, palette.non_candidate
 
 
-def _digits(run: AmbiguityRun, guess: float, shown: bool, palette: Palette) -> moving.Lines:
+def _digits(run: Recording, guess: float, shown: bool, palette: Palette) -> moving.Lines:
     seen = len(run.r) if shown else 1
     series = [
         moving.Series(

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from bag_generators import InputError
+from elimipl.csv_cells import defused
 from elimipl.slides import SlideMap
 from elimipl.slides.regions.geojson import read_regions, write_regions
 from elimipl.slides.regions.numbers import RegionNumbers, measure_region
@@ -96,7 +97,7 @@ _FORMATS = {
 
 def _row(region: Region, numbers: RegionNumbers, title: Callable[[str], str]) -> dict[str, Any]:
     return {
-        "name": region.name,
+        "name": defused(region.name),
         "area": numbers.area_mm2,
         "main": texts.shares(numbers.class_shares, title),
         "mapped": numbers.mapped,

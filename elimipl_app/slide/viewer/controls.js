@@ -52,7 +52,9 @@ function fillLegend(legend, map, layer, ramps, words) {
   legend.replaceChildren();
   if (!map || layer === "none") return;
   if (layer === "class") {
+    const seen = new Set(map.classes);
     map.names.forEach((name, index) => {
+      if (!seen.has(index)) return;
       const entry = element("span", "entry", name === map.codes[index] ? name : `${map.codes[index]} · ${name}`);
       const colour = element("i", "swatch");
       colour.style.background = map.colours[index];

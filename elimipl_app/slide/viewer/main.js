@@ -8,7 +8,7 @@ class Viewer {
     parent.append(this.root);
     this.panes = [];
     this.layer = "class";
-    this.opacity = 0.5;
+    this.opacities = { class: 0.2, probability: 0.5, attention: 0.5 }; // classes have outlines, too
     this.picked = null;
     this.observer = new ResizeObserver(() => this.resize());
     this.drawing = new Drawing((ring) => {
@@ -69,7 +69,7 @@ class Viewer {
     this.layers = choice(words.layers, LAYERS, words, (name) => this.show(name));
     this.slider = element("input", "opacity", "", { type: "range", min: 0, max: 100, "aria-label": words.opacity, title: words.opacity });
     this.slider.oninput = () => {
-      this.opacity = this.slider.value / 100;
+      this.opacities[this.layer] = this.slider.value / 100;
       this.changed();
     };
     this.bar.append(zoom, this.tools, this.layers, this.slider);
@@ -80,7 +80,7 @@ class Viewer {
     this.card = element("div", "card", "", { role: "dialog", "aria-label": words.picked });
     this.card.hidden = true;
     this.panes[0].frame.append(this.card);
-    this.root.replaceChildren(this.bar, row, this.values, this.legend);
+    this.root.replaceChildren(this.bar, this.legend, row, this.values);
     this.observer.observe(row);
     this.resize();
   }
@@ -99,7 +99,8 @@ class Viewer {
     const { words, ramps } = this.data;
     const mapped = this.maps.length > 0;
     this.layers.hidden = this.slider.hidden = !mapped;
-    this.slider.value = 100 * this.opacity;
+    this.slider.disabled = this.layer === "none";
+    this.slider.value = 100 * (this.opacities[this.layer] ?? 0);
     press(this.tools, this.drawing.tool);
     press(this.layers, this.layer);
     fillLegend(this.legend, this.maps[0], this.layer, ramps, words);
@@ -199,7 +200,7 @@ class Viewer {
     context.fillStyle = "#FFFFFF";
     context.fillRect(0, 0, view.size.width, view.size.height);
     const missing = this.tiles.draw(context, view);
-    if (map !== null && this.layer !== "none") this.maps[map].draw(context, view, this.layer, this.opacity);
+    if (map !== null && this.layer !== "none") this.maps[map].draw(context, view, this.layer, this.opacities[this.layer]);
     context.restore();
     drawRegions(context, view, data.regions, data.colours.region);
     this.drawing.draw(context, view, PICKED_COLOUR);

@@ -65,18 +65,16 @@ function drawField(context, view, field, colour) {
 
 const boxRing = (left, top, right, bottom) => [[left, top], [right, top], [right, bottom], [left, bottom]];
 
-// The whole slide in a corner, with a frame around what is in view; where it lies is said to who clicks on it.
+// The whole slide in a corner, with a frame around what is in view; where it lies is said to who clicks on it. Nothing
+// while its picture is on the way.
 function drawInset(context, view, tiles, colour) {
+  if (!tiles.whole) return null;
   const { width, height } = view.slide;
   const room = Math.min(150, view.size.width * 0.28, view.size.height * 0.4);
   const shrink = room / Math.max(width, height);
   const inset = { left: view.size.width - width * shrink - 8, top: 8, shrink, width: width * shrink, height: height * shrink };
-  context.fillStyle = "#FFFFFF";
-  context.fillRect(inset.left, inset.top, inset.width, inset.height);
-  if (tiles.whole) {
-    const share = 2 ** (view.slide.levels - 1);
-    context.drawImage(tiles.whole, 0, 0, width / share, height / share, inset.left, inset.top, inset.width, inset.height);
-  }
+  const share = 2 ** (view.slide.levels - 1);
+  context.drawImage(tiles.whole, 0, 0, width / share, height / share, inset.left, inset.top, inset.width, inset.height);
   context.lineWidth = 1;
   context.strokeStyle = "#6B6475";
   context.strokeRect(inset.left, inset.top, inset.width, inset.height);

@@ -75,7 +75,7 @@ ELIMIPL = brought:METHOD
 """
 SCRIPT = """
 import sys, warnings
-from elimipl.loss_registry import LOSSES
+from elimipl.registries import LOSSES
 from elimipl.config import Config
 assert not LOSSES._looked
 with warnings.catch_warnings(record=True) as heard:

@@ -1,12 +1,12 @@
 """The scale by the size of nuclei."""
 
 import math
-import time
 
 import cv2
 import numpy as np
 import pytest
 
+from bag_generators.tissue import nuclei
 from bag_generators.tissue.nuclei import estimate_scale
 from bag_generators.tissue.samples import list_samples
 
@@ -52,13 +52,5 @@ def test_whatever_a_picture_shows_the_numbers_are_finite(shape):
 
 
 def test_of_a_large_picture_a_bounded_part_is_read():
-    tile = resized("real-overview", 1)
-
-    def seconds(times: int) -> float:
-        pixels = np.tile(tile, (times, times, 1))
-        estimate_scale(pixels)
-        began = time.process_time()
-        estimate_scale(pixels)
-        return time.process_time() - began
-
-    assert seconds(12) < 3 * seconds(2) + 0.05
+    large = np.broadcast_to(np.uint8(200), (2000, 9000, 3))
+    assert 0 < sum(window[..., 0].size for window in nuclei._windows(large)) <= nuclei._MOST_PIXELS

@@ -93,15 +93,6 @@ def test_sharpness_and_unevenness_follow_their_definition():
     assert quality.unevenness == pytest.approx(strength / (np.median(difference) + 0.125), rel=1e-3)
 
 
-def test_blur_lowers_the_sharpness_and_grain_raises_it():
-    pixels = draw("STR", 1).pixels
-    grain = np.random.default_rng(0).normal(0, 20, pixels.shape)
-    blurred, grainy = cv2.GaussianBlur(pixels, (0, 0), 2), np.clip(pixels + grain, 0, 255)
-    plain = quality_of(pixels).sharpness
-    assert quality_of(blurred).sharpness < plain / 3
-    assert quality_of(grainy).sharpness > 2 * plain
-
-
 @pytest.mark.parametrize(
     ("colour", "share"),
     [

@@ -59,6 +59,21 @@ def test_every_split_is_kept_with_what_it_takes_to_run_it_again(run: Run, tmp_pa
     assert {"python", "torch", "numpy"} <= set(split["versions"])
 
 
+def test_the_tables_asked_for_are_printed_and_can_be_without_a_run(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("--table", "2", "--methods", "PRODEN-Mean", "--r", "1", "--splits", "1")
+    ran = capsys.readouterr().out
+    assert "| 1 | ELIMIPL | not run | .771±.018 |" in ran
+    before = cells(tmp_path / "results")
+    assert run("--table", "2", "--show") == 0
+    shown = capsys.readouterr().out
+    assert shown.strip() in ran
+    assert "## Table 2" in shown
+    assert "Table 3" not in shown
+    assert cells(tmp_path / "results") == before
+
+
 def test_missing_data_is_named_with_the_way_to_get_it(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--table", "5", "--table", "3", "--methods", "CE", "DEMIPL", "--splits", "1", "--r", "1", "0") == 0
     said = capsys.readouterr().err

@@ -55,11 +55,13 @@ def test_other_data_is_shown_beside_the_paper_but_not_measured_by_it(records: Re
     assert "**.250" not in text
 
 
-def test_other_numbers_of_positives_stand_beside_the_usual_one(records: Records) -> None:
-    for share, accuracy in ((None, 0.7), (0.14, 0.9)):
-        add(records, Cell("mnist", 1, "RC-Mean", share), [accuracy])
-    _, _, study = page(records).partition("## How many instances of a bag are positive")
-    assert "| MNIST | 1 | RC-Mean | 3.3 | .700 | 1 | .658±.031 |\n| MNIST | 1 | RC-Mean | 5.8 | .900 | 1 |" in study
+def test_attention_and_calibration_stand_beside_the_splits_that_recorded_them(records: Records) -> None:
+    add(records, Cell("birdsong", 1, "RC-Mean"), [0.4])
+    assert "Attention on positives" not in page(records)
+    bags, more = {"sha256": ""}, {"calibration_error": 0.6, "attention_auroc": 0.85}
+    records.add(Cell("birdsong", 1, "ELIMIPL"), Config(), bags, 0, {"accuracy": 0.7, "calibration_error": None})
+    records.add(Cell("birdsong", 1, "ELIMIPL"), Config(), bags, 1, {"accuracy": 0.7, **more})
+    assert "| 1 | ELIMIPL | 0.850 | – | – | – | 0.600 | 1 |" in page(records)
 
 
 def test_text_written_by_hand_ends_the_page(records: Records) -> None:

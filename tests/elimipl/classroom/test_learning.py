@@ -68,6 +68,12 @@ def test_copies_share_the_set_of_their_picture(short):
     assert len({bags.bag(at).tobytes() for at in range(6)}) == 6
 
 
+def test_bags_are_made_as_those_they_are_measured_on(short):
+    bags = class_bags(replace(task_of(), generator="deep"))
+    assert bags.params == held_out_bags(replace(task_of(), generator="deep")).params
+    assert set(bags.sizes.tolist()) == {16}  # cells of 56 px
+
+
 def test_every_arm_differs_by_its_sets_alone():
     task = task_of()
     assert arms_of(task) == ("truth", "class", "three", "tops", "nothing")

@@ -119,20 +119,6 @@ def test_out_of_nothing_but_broken_files_is_a_file_of_no_bags(folder, broken):
     assert (len(file.names), file.offsets.tolist(), len(file.failed)) == (0, [0], 1)
 
 
-def test_out_replaces_a_file_whole_or_not_at_all(folder, monkeypatch, capsys):
-    out = folder / "bags.safetensors"
-    out.write_bytes(b"the old one")
-
-    def full(_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    assert main([str(folder / "b.png"), "--out", str(out)]) == 2
-    assert out.read_bytes() == b"the old one"
-    assert "(No space left on device)" in capsys.readouterr().err
-    assert [file.name for file in folder.iterdir() if "tmp" in file.name] == []
-
-
 def test_labelled_bags_need_a_folder_and_a_file_and_the_former_command_says_what_to_type(capsys, folder):
     assert former.main() == 2
     assert "type “elimipl bags --unlabelled PATH" in capsys.readouterr().err

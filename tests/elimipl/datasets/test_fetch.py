@@ -7,6 +7,7 @@ import subprocess
 import threading
 import zipfile
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -260,6 +261,23 @@ class TestWhatIsFollowed:
         behaviour.redirects = ["file:///etc/passwd"]
         with pytest.raises(InputError, match="can't be reached"):
             describe(NAME, address)
+        behaviour.redirects = ["http://[::\x1b]/"]
+        with pytest.raises(InputError, match="can't be reached"):
+            describe(NAME, address)
+
+    def test_an_answer_without_end_is_left_when_all_is_there(self):
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+
+            def send_on() -> None:
+                connection, _ = listening.accept()
+                with connection, suppress(OSError):
+                    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                    while True:
+                        connection.sendall(bytes(1 << 16))
+
+            threading.Thread(target=send_on, daemon=True).start()
+            url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+            assert b"".join(download.read_part(url, 0, 10, 10, or_whole=True)) == bytes(10)
 
     def test_no_credentials_and_no_cookies_are_sent(self, server, behaviour, tmp_path, monkeypatch):
         netrc = tmp_path / "netrc"

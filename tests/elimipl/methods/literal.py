@@ -2,6 +2,8 @@
 
 import math
 
+import torch
+
 from tests.elimipl.literal import sigmoid, softmax
 
 
@@ -50,6 +52,20 @@ def leveraged_slope(g, w, S, beta, step=1e-6):
         up[c], down[c] = g[c] + step, g[c] - step
         slopes.append((leveraged(up, w, S, beta) - leveraged(down, w, S, beta)) / (2 * step))
     return slopes
+
+
+def central_differences(parameter, value, step=1e-6):
+    """The slope of value() by every number of a torch parameter."""
+    flat = parameter.view(-1)
+    slopes = torch.empty_like(flat)
+    for u in range(len(flat)):
+        own = flat[u].item()
+        flat[u] = own + step
+        up = value()
+        flat[u] = own - step
+        slopes[u] = (up - value()) / (2 * step)
+        flat[u] = own
+    return slopes.view(parameter.shape)
 
 
 class Momentum:

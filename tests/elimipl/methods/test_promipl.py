@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from elimipl.methods import METHODS
+from elimipl.methods import METHODS, promipl
 from elimipl.methods.promipl import _EDGE, Nets, ProMiplRun, _logistic, promipl_loss
 from tests.elimipl import literal
+from tests.elimipl.methods.literal import central_differences
 from tests.elimipl.toy_bags import toy_bags
 
 TINY = {"hidden": 3, "dropout": 0.0, "batch": 5, "epochs": 4, "dtype": "float64", "lr": 0.1}
@@ -37,32 +38,41 @@ def literal_guess(nets, z, w, noise):
     return q, literal_net(generator, [*z, *relaxed])
 
 
-def literal_bags(run, data, epoch):
-    """p, attention and z of every bag."""
+def literal_bags(run, data, epoch, deviations=None):
+    """p, attention and z of every bag; with `deviations` the attention divides by these, whatever the scores."""
     P = {name: value.tolist() for name, value in run.network.network.named_parameters()}
     found = []
     for i in range(len(data)):
         H = [literal.embed(P, x) for x in run.scaler.transform(data.bag(i)).tolist()]
         scores = [literal.score(P, h) for h in H]
         tau = max(0.3, 0.6 - 0.2 * epoch)
-        a = literal.attention(scores, "softmax_standardised", 3, tau)
+        if deviations is None:
+            a = literal.attention(scores, "softmax_standardised", 3, tau)
+        else:
+            mean = sum(scores) / len(scores)
+            a = literal.softmax([(s - mean) / (deviations[i] + 1e-8) / 3**0.5 / tau for s in scores])
         z = [sum(a_j * h[u] for a_j, h in zip(a, H, strict=True)) for u in range(3)]
         logits = literal.linear(P["classifier.weight"], P["classifier.bias"], z)
         found.append((literal.probabilities(logits, "softmax_of_sigmoid"), a, z))
     return found
 
 
-def literal_loss(p, q, made, w):
-    """Mean over the bags."""
+def literal_loss(p, q, made, w, taught=None):
+    """Mean over the bags; p learns from the labels `taught`, which are q."""
     total = 0.0
-    for p_i, q_i, made_i, w_i in zip(p, q, made, w, strict=True):
-        total -= sum(v * math.log(c) for v, c in zip(q_i, p_i, strict=True))
+    for p_i, q_i, made_i, w_i, taught_i in zip(p, q, made, w, taught or q, strict=True):
+        total -= sum(v * math.log(c) for v, c in zip(taught_i, p_i, strict=True))
         total -= 0.5 * -sum(v * math.log(max(v, _EDGE)) for v in q_i)
         total -= 1.5 * sum(v * math.log(c) for v, c in zip(w_i, literal.softmax(made_i), strict=True))
     return total / len(p)
 
 
-def test_an_epoch_of_one_step_equals_the_loops():
+def test_an_epoch_of_one_step_equals_the_loops(monkeypatch):
+    """The step is checked at every parameter, so the nets are narrow."""
+    perceptron = promipl._perceptron
+    narrow = lambda widths, *more: perceptron((widths[0], *[2] * (len(widths) - 2), widths[-1]), *more)  # noqa: E731
+    monkeypatch.setattr(promipl, "_perceptron", narrow)
+    monkeypatch.setattr("elimipl.model.network.SCORE_WIDTH", 3)
     data = toy_bags(m=5, k=3, d=2)
     run = ProMiplRun(data, METHODS["ProMIPL"].config(**TINY, **WEIGHTS))
     seen = literal_bags(run, data, epoch=2)
@@ -72,35 +82,38 @@ def test_an_epoch_of_one_step_equals_the_loops():
     order = torch.randperm(5, generator=draws)
     noise = torch.empty(5, 3, dtype=torch.float64)
     noise[order] = _logistic(w[order], draws)
-    guesses = [
-        literal_guess(run.network, z, w_i, n)
-        for (_, _, z), w_i, n in zip(seen, w.tolist(), noise.tolist(), strict=True)
-    ]
-    q, made = [one for one, _ in guesses], [one for _, one in guesses]
-    expected = literal_loss(p, q, made, w.tolist())
 
-    bias = run.network.generator[-1].bias
-    before, found = bias.detach().clone(), []
-    for c in range(3):  # the slope by the last bias of the generator, by central differences
-        values = []
-        for sign in (1, -1):
-            shifted = [[literal.sigmoid(logit_of(m[j]) + sign * 1e-6 * (j == c)) for j in range(3)] for m in made]
-            values.append(literal_loss(p, q, shifted, w.tolist()))
-        found.append((values[0] - values[1]) / 2e-6)
+    def guesses(bags):
+        each = [
+            literal_guess(run.network, z, w_i, n)
+            for (_, _, z), w_i, n in zip(bags, w.tolist(), noise.tolist(), strict=True)
+        ]
+        return [q for q, _ in each], [made for _, made in each]
+
+    q, made = guesses(seen)
+    x = torch.from_numpy(run.scaler.transform(data.instances))
+    with torch.no_grad():
+        scores = run.network.network.read(x, torch.zeros(len(x), dtype=torch.int64), 1)[0].numpy()
+    deviations = [np.std(one, ddof=1) if len(one) > 1 else 0.0 for one in np.split(scores, data.offsets[1:-1])]
+
+    def loss():
+        bags = literal_bags(run, data, 2, deviations)
+        return literal_loss([one for one, _, _ in bags], *guesses(bags), w.tolist(), taught=q)
+
+    before = {name: value.detach().clone() for name, value in run.network.named_parameters()}
+    with torch.no_grad():
+        slopes = {name: central_differences(value, loss) for name, value in run.network.named_parameters()}
     report = run.epoch(2)
-    assert report.losses["total"] == pytest.approx(expected, rel=1e-9)
-    slope = np.array(found) + 1e-4 * before.numpy()
+    assert report.losses["total"] == pytest.approx(literal_loss(p, q, made, w.tolist()), rel=1e-9)
     lr = 0.1 * (1 + math.cos(math.pi / 4)) / 2
-    np.testing.assert_allclose(bias.detach(), before.numpy() - lr * (slope + 0.9 * slope), atol=1e-7)
+    for name, value in run.network.named_parameters():
+        step = 1.9 * (slopes[name] + 1e-4 * before[name])  # Nesterov's first
+        np.testing.assert_allclose(value.detach(), before[name] - lr * step, atol=1e-7, err_msg=name)
     rho = 3 / 4
     for i, S in enumerate(data.candidates):
         inside = [v if s else 0.0 for v, s in zip(made[i], S, strict=True)]
         moved = [rho * a + (1 - rho) * b / sum(inside) for a, b in zip(w[i].tolist(), inside, strict=True)]
         np.testing.assert_allclose(run.weights[i], moved, atol=1e-9)
-
-
-def logit_of(v):
-    return math.log(v / (1 - v))
 
 
 def test_the_classifier_learns_from_q_but_does_not_move_it():

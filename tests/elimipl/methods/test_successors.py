@@ -6,13 +6,12 @@ import torch
 
 from bag_generators.base.errors import InputError
 from elimipl.config import PRESETS, Config
-from elimipl.loss_registry import OWN, register_loss
 from elimipl.methods import METHODS
 from elimipl.methods.networks import SINCE
-from elimipl.model.losses import cli_loss
-from elimipl.model.margin_losses import MARGIN_LOSSES
+from elimipl.model.losses import MARGIN_LOSSES, cli_loss
 from elimipl.model.network import build_network
 from elimipl.model.scaling import fit_scaler
+from elimipl.registries import OWN_LOSSES, register_loss
 from elimipl.training.loop import fit
 from tests.elimipl import literal
 from tests.elimipl.methods import literal_margins
@@ -208,7 +207,7 @@ def test_losses_equal_the_loops_whatever_the_candidates(name):
 
 
 def test_names_of_losses_are_the_ones_in_the_settings():
-    assert tuple(MARGIN_LOSSES) == OWN
+    assert tuple(MARGIN_LOSSES) == OWN_LOSSES[1:]
     with pytest.raises(InputError, match="There is a loss 'cdl-cc' already"):
         register_loss("cdl-cc", MARGIN_LOSSES["cdl-cn"])
 

@@ -9,7 +9,6 @@ from elimipl.datasets.dataset import BagDataset
 from elimipl.model import batching
 from elimipl.model.batching import PackedBags, StreamedBags
 from elimipl.model.scaling import fit_scaler
-from elimipl.training.loop import fit
 from elimipl.training.protocol import evaluate, stratified_splits
 from elimipl.training.team import Part, SharedBags
 from tests.elimipl.toy_bags import toy_bags
@@ -60,16 +59,6 @@ def test_scaling_reads_a_part_at_a_time_to_the_same_end(both, kind, monkeypatch)
     parts = fit_scaler(on_disk.instances, kind)
     np.testing.assert_allclose(parts.shift, whole.shift, rtol=1e-14)
     np.testing.assert_allclose(parts.scale, whole.scale, rtol=1e-14)
-
-
-def test_the_model_is_that_of_bags_in_memory(both, monkeypatch):
-    in_memory, on_disk = both
-    monkeypatch.setattr(type(on_disk.instances), "__array__", None)
-    config = Config.preset("default", hidden=8, epochs=3, batch=4)
-    one, other = (fit(data, config, held_out=data.subset(range(9)), device="cpu") for data in both)
-    for name, value in one.network.state_dict().items():
-        assert torch.equal(value, other.network.state_dict()[name]), name
-    np.testing.assert_array_equal(one.predict(in_memory).probabilities, other.predict(on_disk).probabilities)
 
 
 def test_splits_of_bags_on_disk_are_evaluated_by_other_processes(both):

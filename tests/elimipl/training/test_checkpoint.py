@@ -14,6 +14,7 @@ from safetensors.numpy import save
 
 from bag_generators.base.errors import InputError
 from elimipl.config import Config
+from elimipl.training import loop
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 
@@ -85,6 +86,23 @@ def test_stopping_and_resuming_changes_nothing(tmp_path, preset):
     fit(toy_bags(m=40), config, checkpoint=path, on_epoch=epochs.append, device="cpu")
     assert [report.epoch for report in epochs] == [1, 2, 3, 4, 5, 6]  # anew, where nobody asks to resume
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("jump", [-86_400, 86_400])
+def test_setting_the_clock_neither_stops_checkpoints_nor_changes_the_model(tmp_path, monkeypatch, jump):
+    config, path, kept = Config.preset("default", hidden=8, epochs=4, batch=16), tmp_path / "run.safetensors", []
+    whole, clock = fit(toy_bags(m=20), config, device="cpu"), time.time()
+    monkeypatch.setattr(time, "time", lambda: clock + jump * len(kept))
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", 0.0)
+
+    def between_epochs():
+        kept.append(path.exists())
+        return False
+
+    set_back = fit(toy_bags(m=20), config, checkpoint=path, should_stop=between_epochs, device="cpu")
+    assert kept == [False, True, True, True]
+    assert all(report.seconds >= 0 for report in set_back.history)
+    assert same_model(set_back, whole)
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):

@@ -9,10 +9,9 @@ from torch import nn
 
 from bag_generators.base.errors import InputError
 from elimipl.answers.predictor import Predictor
-from elimipl.asked_by_name import asked_by
-from elimipl.attention_registry import ATTENTIONS, POOLING, register_attention
 from elimipl.cards.finish import save_model
 from elimipl.config import Config
+from elimipl.registries import ATTENTIONS, POOLING, asked_by, register_attention
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 

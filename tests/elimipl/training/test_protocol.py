@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 from bag_generators.base import pool
 from bag_generators.base.errors import InputError
-from elimipl.attention_registry import ATTENTIONS, register_attention
-from elimipl.config import Config
-from elimipl.loss_registry import LOSSES, register_loss
+from elimipl.config import Config, Settings
 from elimipl.methods import METHODS
-from elimipl.settings import Settings
+from elimipl.registries import ATTENTIONS, LOSSES, register_attention, register_loss
 from elimipl.training import protocol
 from elimipl.training.loop import fit
 from elimipl.training.protocol import evaluate, stratified_splits

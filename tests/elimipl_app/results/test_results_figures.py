@@ -1,6 +1,7 @@
 """The figures of the comparison: what their JSON says."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,10 +12,10 @@ from elimipl_app.results.comparison_figures import (
     Row,
     accuracy_bars,
     cost_scatter,
-    curve_colours,
     curves_over_r,
     forest,
     kept_apart,
+    line_colours,
 )
 from elimipl_app.shell.palette import DARK, LIGHT
 from tests.elimipl_app.figure_json import numbers
@@ -66,8 +67,12 @@ def test_a_forest_has_a_row_for_each_test_hollow_and_without_interval_where_spli
 
 
 def test_no_colour_comes_twice_in_a_figure_with_lines():
-    for palette in (LIGHT, DARK):
-        assert len(set(curve_colours(palette))) == MOST_LINES
+    others = ["MIPLGP", "CE", "MA", "MA+SP", "MA+IN", "ABMIL"]
+    for palette, names in product((LIGHT, DARK), (others, ["CE", "DEMIPL", *others[3:], "ELIMIPL"])):
+        colours = line_colours(names, palette)
+        assert len(set(colours.values())) == len(names) == MOST_LINES
+        assert colours.get("ELIMIPL", palette.candidate) == palette.candidate
+        assert colours.get("DEMIPL", palette.negative) == palette.negative
 
 
 def test_the_points_of_a_method_stay_on_its_bar():

@@ -2,6 +2,7 @@
 
 import time
 
+from elimipl_app.server import visitor
 from elimipl_app.server.visitor import KeptForVisitors
 
 
@@ -17,17 +18,20 @@ def test_everybody_finds_their_own_and_the_latest():
 
 def test_the_longest_unused_make_room_and_the_latest_stays_however_large():
     kept = KeptForVisitors[bytes](10, len)
-    for visitor in "ab":
-        kept.keep(visitor, bytes(5))
+    for name in "ab":
+        kept.keep(name, bytes(5))
     kept.keep("a", bytes(5))
     kept.keep("c", bytes(5))
-    assert [visitor for visitor in "abc" if kept.of(visitor)] == ["a", "c"]
+    assert [name for name in "abc" if kept.of(name)] == ["a", "c"]
     kept.keep("d", bytes(50))
-    assert [visitor for visitor in "abcd" if kept.of(visitor)] == ["d"]
+    assert [name for name in "abcd" if kept.of(name)] == ["d"]
+    assert kept.drop_longest_unused()
+    assert not kept.drop_longest_unused()
 
 
-def test_what_is_out_of_date_goes_though_nobody_comes():
-    kept = KeptForVisitors[str](10, seconds=0.05)
+def test_what_is_out_of_date_goes_though_nobody_comes(monkeypatch):
+    monkeypatch.setattr(visitor, "KEPT_SECONDS", 0.05)
+    kept = KeptForVisitors[str](10)
     kept.keep("a", "mine")
     while len(kept):
         time.sleep(0.01)

@@ -20,7 +20,7 @@ from bag_generators.base.formats import MAX_BYTES, MAX_PIXELS, MOST_BATCH_BYTES,
 from bag_generators.tissue.samples import list_samples
 from elimipl.answers.predictor import Predictor
 from elimipl_app.explore.analysis import View, ViewState, analyse
-from elimipl_app.explore.picture_export import painted_png
+from elimipl_app.explore.picture_export import figure_png
 from elimipl_app.inputs import gallery
 from elimipl_app.server import upload_limit
 from elimipl_app.server.upload_limit import UploadLimit
@@ -183,7 +183,7 @@ def test_a_kept_bag_of_a_large_picture_is_small(large, generator):
 def test_painting_a_large_picture_takes_little_more_than_the_picture(large):
     analysis = analyse(View(large), None, Predictor.load("tissue7-kmeansseg-elimipl"))
     tracemalloc.start()
-    png = painted_png(analysis, ViewState())
+    png = figure_png(analysis, ViewState())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 3 * large.pixels.nbytes + 2 * len(png)
