@@ -3,16 +3,19 @@
 import streamlit as st
 
 from bag_generators import InputError
-from elimipl_app.runs.plan import make_plan
+from elimipl_app.runs.worker import make_plan
 from elimipl_app.shell.page import show_error, start_page
-from elimipl_app.train import texts
-from elimipl_app.train.controls import show_training
 from elimipl_app.train.data import choose_data, show_data
+from elimipl_app.train.live import show_training
 from elimipl_app.train.settings import DEFAULT_METHOD, choose_crowd, choose_method, choose_settings
 from elimipl_app.train.what_if import show_what_if
 
 start_page("Train")
-st.markdown(texts.INTRO)
+st.markdown(
+    "Train a model on bags whose labels are only **candidate sets**, and watch it find out which candidate is true. "
+    "Here are bags of the paper's seven tissues, real and drawn, of digits, and any label space in a file of your own. "
+    "Nothing you do here changes the models that ship, or anybody else's."
+)
 plan, method = None, DEFAULT_METHOD
 try:
     with st.sidebar:

@@ -36,7 +36,7 @@ from elimipl.training.figure_two import STATEMENTS, shares_of_bags, three_probab
 from elimipl.training.loop import fit
 from elimipl.training.reports import EpochReport
 from elimipl.training.trajectories import MEASURED, STEPS, TRAJECTORIES_FOLDER, About, Trajectories
-from elimipl_app.runs.plan import Plan, make_plan
+from elimipl_app.runs.worker import Plan, make_plan
 
 WATCHED_PER_CLASS = 6
 SHOWN_PER_CLASS = 2

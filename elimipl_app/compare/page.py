@@ -19,9 +19,8 @@ from elimipl_app.charts.tissue import attention_map
 from elimipl_app.compare import texts
 from elimipl_app.compare.figures import final_bars, four_curves, method_bars, share_curves, small_multiples
 from elimipl_app.inputs import picker
-from elimipl_app.runs.current import POLL_SECONDS, current_run, start_run
-from elimipl_app.runs.plan import WATCHABLE_PACE, Plan, make_plan
-from elimipl_app.runs.worker import TrainingRun
+from elimipl_app.runs.trained import POLL_SECONDS, current_run, start_run
+from elimipl_app.runs.worker import WATCHABLE_PACE, Plan, TrainingRun, make_plan
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.cached import bag_of, named_bags
 from elimipl_app.shell.page import show_error

@@ -1,16 +1,59 @@
-"""Models a visitor trained: kept for the visit, used on the Explore page, taken along as files."""
+"""What a visitor trains: the one run on a page, found again after a reload, and the models that came out."""
 
 import io
 import zipfile
+from collections.abc import Callable
 
 import streamlit as st
+from streamlit.runtime import exists, get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bag_generators import GENERATORS
+from elimipl import jobs
 from elimipl.answers.predictor import Predictor
 from elimipl.cards.finish import Finished
+from elimipl_app.runs.worker import Plan, TrainingRun
 from elimipl_app.server.log import model_name
 from elimipl_app.server.visitor import KeptForVisitors, visitor
 from elimipl_app.shell.download import download_button
+
+POLL_SECONDS = 0.5
+_RUN = "train_run"
+
+
+def current_run(key: str = _RUN) -> TrainingRun | None:
+    """The visitor's latest run, over or not; after a reload the one of the visit before."""
+    if key not in st.session_state:
+        run: TrainingRun | None = next(iter(jobs.SERVER.of(visitor(), key)), None)
+        if run is not None and not run.is_watched():  # else another tab has it
+            run.watched_by(visitor_check())
+            count_from(run.number)
+            st.session_state[key] = run
+    return st.session_state.get(key)
+
+
+def start_run(plan: Plan, key: str = _RUN) -> TrainingRun:
+    """Start training; a run of this visitor that is still going on in the same place ends."""
+    before = current_run(key)
+    if before is not None:
+        before.stop()
+    run = TrainingRun(plan, next_number(), visitor_check(), visitor(), key)
+    st.session_state[key] = jobs.SERVER.start(run)
+    return run
+
+
+def visitor_check() -> Callable[[], bool]:
+    """A question that any thread may ask: is the tab this page was drawn in still connected?
+
+    Hidden tabs stay connected, closed ones don't. A heartbeat from the page would not do: browsers let the
+    timers of hidden tabs sleep.
+    """
+    context = get_script_run_ctx()
+    if context is None or not exists():
+        return lambda: True
+    runtime, session = get_instance(), context.session_id
+    return lambda: bool(runtime.is_active_session(session))
+
 
 MOST_KEPT = 6
 MOST_VISITORS = 32  # whose models wait for a reload

@@ -89,7 +89,7 @@ def maps_of(chosen: Chosen, mine: list[MapJob]) -> dict[str, SlideMap]:
     finished = [(job, found) for job, found in done if found is not None]
     models = [job.model for job, _ in finished]
     return {
-        job.model if models.count(job.model) == 1 else texts.map_title(job.model, job.made): found
+        job.model if models.count(job.model) == 1 else f"{job.model} · {job.made:%H:%M:%S} UTC": found
         for job, found in finished
     }
 
@@ -121,7 +121,7 @@ def _scaled(slide_id: str, microns: float | None, _slide: Slide) -> tuple[Slide,
 def _offer_start(chosen: Chosen, predictor: Predictor) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         started = st.button("Map this slide", icon=":material/map:", type="primary", key="slide_start")
-        st.caption(texts.start_with(escape(predictor.card.called)))
+        st.caption(f"With {escape(predictor.card.called)}, in the background: you may leave this page or reload it.")
     if started:
         try:
             jobs.SERVER.start(MapJob(visitor(), chosen, predictor, _folder(chosen, predictor)))
@@ -173,7 +173,15 @@ def _show_list(mine: list[MapJob]) -> None:
                 "made": job.made,
                 "model": job.model,
                 "slide": job.title,
-                "state": texts.STATES[progress.state],
+                "state": (
+                    {
+                        "waiting": "waiting",
+                        "running": "in the making",
+                        "done": "done",
+                        "stopped": "stopped",
+                        "failed": "not made",
+                    }
+                )[progress.state],
                 "tiles": int(found.grid.is_tissue.sum()) if found else progress.done,
                 "shares": texts.shares(found.shares(), found.label_space.title) if found else "",
                 "left_out": texts.left_out(found.left_out) if found else "",

@@ -1,5 +1,6 @@
-"""The viewer with what belongs to it: the maps to choose, their files, the field that is opened, the regions drawn."""
+"""The viewer with what belongs to it: the maps as it gets them, their files, the field that is opened, the regions."""
 
+import base64
 import io
 import tempfile
 import zipfile
@@ -7,14 +8,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from bag_generators import InputError, TissueImage
 from bag_generators.scale import ESTIMATED
 from bag_generators.slide import Slide
+from elimipl.class_marks import class_marks
 from elimipl.slides import SlideMap
 from elimipl.slides.exports import write_map
-from elimipl_app.charts.map_layer import EVEN
+from elimipl_app.charts.map_layer import COLOUR_PAIRS, EVEN, at, class_colours, diverging, rising
 from elimipl_app.server.visitor import visitor
 from elimipl_app.shell.download import download_button
 from elimipl_app.shell.handover import open_in_explore
@@ -22,11 +25,72 @@ from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.page import show_error
 from elimipl_app.shell.palette import current_palette
 from elimipl_app.slide import texts
-from elimipl_app.slide.overlay import for_viewer, ramps
 from elimipl_app.slide.regions.panel import add_drawn, regions_of, show_regions
 from elimipl_app.slide.sources import Chosen
 from elimipl_app.slide.tiles import TILE, levels, serve_tiles
 from elimipl_app.slide.viewer import show_viewer
+
+NOTHING = 255
+"""Class of a tile that was left out, as the viewer knows it."""
+_FINE = 65535
+_COLOURS = "Teal"
+_OCTAVES = (1.0, 6.0)  # least and most
+
+
+def for_viewer(title: str, slide_map: SlideMap) -> dict[str, Any]:
+    """Where the tiles lie, and the class, probability and attention of each."""
+    classes, tissue = slide_map.classes, slide_map.grid.is_tissue
+    octaves = _octaves(slide_map)
+    return {
+        "title": title,
+        "cell": float(slide_map.about.step),
+        "rows": slide_map.grid.rows,
+        "columns": slide_map.grid.columns,
+        "parts": slide_map.attention.shape[0] // slide_map.grid.rows,
+        "classes": _text(np.where(tissue, classes, NOTHING).astype(np.uint8)),
+        "probability": _text(_in_steps(slide_map.probability)),
+        "attention": _text(_in_steps(_doublings(slide_map.attention, octaves) / (2 * octaves) + 0.5)),
+        "sets": _sets(slide_map.label_sets),
+        "octaves": octaves,
+        "names": list(slide_map.label_space.titles),
+        "codes": list(slide_map.label_space.codes),
+        "marks": [list(mark) for mark in class_marks(classes)],
+        "colours": list(class_colours(slide_map.label_space)),
+    }
+
+
+def _sets(members: np.ndarray | None) -> str | None:
+    """The label set of every tile as the bits of a number; None without them, and for more classes than it has bits."""
+    if members is None or members.shape[2] > 32:
+        return None
+    return _text((members * (1 << np.arange(members.shape[2], dtype="<u4"))).sum(axis=2).astype("<u4"))
+
+
+def _octaves(slide_map: SlideMap) -> float:
+    """How many doublings from the average the attention scale reaches on both sides; nearly even maps stay faint."""
+    attention = slide_map.attention[slide_map.attention > 0]
+    return float(np.clip(np.abs(np.log2(attention)).max(initial=0.0), *_OCTAVES))
+
+
+def _doublings(attention: np.ndarray, most: float) -> np.ndarray:
+    """Attention as doublings of the average, at most so many on both sides."""
+    return np.clip(np.log2(np.maximum(attention, 2.0**-most)), -most, most)
+
+
+def ramps() -> dict[str, str]:
+    """The colours of probability and attention along their scales, 256 times red, green, blue and alpha."""
+    scales = {"probability": rising(COLOUR_PAIRS[_COLOURS][1]), "attention": diverging(_COLOURS)}
+    colours = {name: at(scale, np.linspace(0, 1, 256)) * [1, 1, 1, 255] for name, scale in scales.items()}
+    return {name: _text(values.round().astype(np.uint8)) for name, values in colours.items()}
+
+
+def _in_steps(shares: np.ndarray) -> np.ndarray:
+    return np.round(np.clip(shares, 0.0, 1.0) * _FINE).astype("<u2")
+
+
+def _text(array: np.ndarray) -> str:
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
+
 
 VIEWER = "slide_viewer"
 FIELD, FIELD_MICRONS = 672, 0.5
@@ -39,12 +103,15 @@ def show_slide(chosen: Chosen, maps: Mapping[str, SlideMap]) -> None:
     panes = _choose_panes(maps)
     shown = list(dict.fromkeys(pane for pane in panes if pane is not None))
     result = show_viewer(_data(chosen, maps, panes, shown), VIEWER, on_drawn=lambda: _take_drawn(chosen))
-    st.caption(texts.HINT)
+    st.caption(
+        "Wheel or pinch zooms, dragging moves, a click chooses a field. Keys: arrows, + and −, 0 for everything, H "
+        "hides the map. Polygon: click the corners; a double click or Enter closes it, Escape gives up."
+    )
     if result.opened:
         _open(chosen, result.opened)
     for name in shown:
         if is_even(maps[name]):
-            st.caption(texts.even_attention(escape(name)))
+            st.caption(f"{escape(name)}: attention is even all over this slide, so its layer means nothing.")
         _offer_files(chosen, name, maps[name])
     show_regions(chosen, maps[shown[0]] if shown else None)
 
@@ -57,13 +124,13 @@ def is_even(slide_map: SlideMap) -> bool:
 
 def _offer_files(chosen: Chosen, name: str, slide_map: SlideMap) -> None:
     download_button(
-        texts.take_away(escape(name)),
+        f"Files of the map of {escape(name)}",
         lambda: map_zip(slide_map, chosen.slide),
         f"map-{slide_map.about.model}.zip",
         "application/zip",
         {},
         icon=":material/download:",
-        help=texts.TAKE_AWAY_HELP,
+        help="A zip with map.json, map.geojson for QuPath, map.csv, map.png and a report: what “elimipl map” writes.",
         key=f"slide_files_{name}",
     )
 
@@ -129,7 +196,8 @@ def _open(chosen: Chosen, sent: Any) -> None:
         return
     microns = chosen.slide.microns_per_pixel or FIELD_MICRONS
     half = field.width * FIELD_MICRONS / microns / 2
-    open_in_explore(field, texts.field_title((x + half) * microns / 1000, (y + half) * microns / 1000))
+    across, down = (x + half) * microns / 1000, (y + half) * microns / 1000
+    open_in_explore(field, f"field of a slide at {across:.2f}, {down:.2f} mm")  # never the name of the file
 
 
 def field_image(chosen: Chosen, sent: Any) -> tuple[TissueImage, int, int]:

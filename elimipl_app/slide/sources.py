@@ -1,10 +1,13 @@
-"""Which slide: one of the folder, one that the person brought, or a demo drawn here."""
+"""Which slide: one of the folder, one that the person uploaded, which is kept as a file for a while, or a demo."""
 
 import hashlib
 import secrets
+import shutil
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -24,7 +27,84 @@ from elimipl_app.server.work_folder import work_folder
 from elimipl_app.shell import choices
 from elimipl_app.shell.page import show_error
 from elimipl_app.slide import texts
-from elimipl_app.slide.own import own_slides
+
+MOST_OWN = 3
+"""Slides of one visitor; the oldest makes room."""
+MOST_KEPT = 20
+"""Slides of all visitors."""
+
+
+@dataclass(frozen=True)
+class OwnSlide:
+    """A slide of one visitor: its number in the visit, what the person calls it, and the file."""
+
+    visitor: str
+    number: int
+    name: str
+    path: Path
+
+
+class OwnSlides:
+    """All slides that visitors brought, in a folder that goes with the program."""
+
+    def __init__(self, folder: Path, most_own: int = MOST_OWN, most_kept: int = MOST_KEPT) -> None:
+        self._folder, self._most_own, self._most_kept = folder, most_own, most_kept
+        self._slides: OrderedDict[str, OwnSlide] = OrderedDict()
+        self._counts: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def of(self, visitor: str) -> tuple[OwnSlide, ...]:
+        """One visitor's slides, the oldest first."""
+        with self._lock:
+            return tuple(slide for slide in self._slides.values() if slide.visitor == visitor)
+
+    def add(self, visitor: str, name: str, ending: str, write: Callable[[Path], object]) -> OwnSlide:
+        """Keep a slide that `write` puts into a file and that can be opened; otherwise nothing stays behind.
+
+        `ending` is one of ours, never a part of a visitor's text.
+        """
+        key = secrets.token_hex(16)
+        path = self._folder / key / f"slide{ending}"
+        try:
+            path.parent.mkdir(parents=True)
+            write(path)
+            open_slide(path)
+        except OSError:
+            self._delete(path)
+            raise InputError(
+                "The slide could not be kept: the server's disk is full, or may not be written to.",
+                "Forget slides you no longer need, or tell who runs the server.",
+            ) from None
+        except BaseException:
+            self._delete(path)
+            raise
+        with self._lock:
+            self._counts[visitor] = self._counts.get(visitor, 0) + 1
+            self._slides[key] = OwnSlide(visitor, self._counts[visitor], name, path)
+            mine = [one for one, slide in self._slides.items() if slide.visitor == visitor]
+            too_many = mine[: -self._most_own] + list(self._slides)[: -self._most_kept]
+            dropped = [self._slides.pop(one) for one in dict.fromkeys(too_many)]
+        for slide in dropped:
+            self._delete(slide.path)
+        return self._slides[key]
+
+    def forget(self, visitor: str) -> None:
+        """Delete all slides of a visitor."""
+        with self._lock:
+            mine = [one for one, slide in self._slides.items() if slide.visitor == visitor]
+            dropped = [self._slides.pop(one) for one in mine]
+        for slide in dropped:
+            self._delete(slide.path)
+
+    def _delete(self, path: Path) -> None:
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+
+@cache
+def own_slides() -> OwnSlides:
+    """The slides of all visitors of this server."""
+    return OwnSlides(work_folder() / "slides")
+
 
 _CHOSEN, _SEEN = "slide", "slide_upload_seen"
 _ALONE = (".mrxs", ".vms", ".vmu")
@@ -78,7 +158,7 @@ def choose_slide() -> Offered | None:
         st.button(
             "Forget my slides and maps",
             icon=":material/delete:",
-            help=texts.FORGET_HELP,
+            help="Deletes what you uploaded here and the maps of it. Otherwise both stay until the server ends.",
             on_click=_forget,
             key="slide_forget",
         )
@@ -102,7 +182,13 @@ def _offered() -> dict[str, Offered]:
 
 def offer_demo() -> None:
     """What the page shows where there is no slide at all."""
-    st.info(texts.NOTHING_YET, icon=":material/biotech:")
+    st.info(
+        (
+            "There is no slide here yet: upload one, or start the app with a folder of slides. "
+            "To look around first, make a small demo slide of drawn tissue."
+        ),
+        icon=":material/biotech:",
+    )
     if st.button("Make a demo slide", icon=":material/draw:", type="primary", key="slide_demo"):
         try:
             with st.spinner("Drawing the demo slide…"), timed("demo slide"):

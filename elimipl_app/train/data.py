@@ -22,6 +22,7 @@ from elimipl_app.train import texts
 
 OWN = "own"
 LONGEST_NAME = 40
+MOST_CLASSES = 12  # that a sentence names
 MOST_UPLOAD_BYTES = 256_000_000  # of all visitors together
 _UPLOAD = "train_kept_upload"
 
@@ -78,7 +79,10 @@ def _own() -> Data | None:
     given = st.file_uploader(
         "Class folders (.zip) or bags (.safetensors)",
         type=["zip", "safetensors"],
-        help=texts.UPLOAD_HELP,
+        help=(
+            "At most 50 MB and 1,000 pictures; kept in memory for this browser, up to ten "
+            "minutes after you last looked at it."
+        ),
         key="train_upload",
         on_change=_forget,  # a person chose another file or took this one away; leaving the page changes nothing
     )
@@ -89,7 +93,7 @@ def _own() -> Data | None:
         return None
     if given is None:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(texts.still_here(escape(upload.name)))
+            st.caption(f"**{escape(upload.name)}** is still here.")
             st.button("Forget it", icon=":material/delete:", key="train_forget", on_click=_forget)
     is_zip = upload.content.startswith(b"PK")
     generator = _choose_generator() if is_zip else ""
@@ -130,7 +134,8 @@ def _from_zip(upload: Upload, generator: str) -> Data:
     notes: tuple[str, ...] = ()
     if made.refused:
         name, error = made.refused[0]
-        notes = (texts.refused_pictures(len(made.refused), name, error.what),)
+        count = len(made.refused)
+        notes = (f"{count} picture{'s' if count > 1 else ''} left out. {name}: {error.what}",)
     title = f"{upload.name}, {GENERATORS[generator].title}"
     return Data(title, made.dataset, has_own_candidates=False, notes=notes, qualities=made.qualities)
 
@@ -161,10 +166,13 @@ def _from_bag_file(upload: Upload) -> Data:
 def show_data(data: Data) -> None:
     """What was chosen, in a sentence, and what was left out of it."""
     sizes, dataset = data.dataset.sizes, data.dataset
+    least, most = sizes.min(), sizes.max()
+    titles = dataset.label_space.titles
+    named = ", ".join(map(escape, titles[:MOST_CLASSES]))
+    more = f" and {len(titles) - MOST_CLASSES} more" if len(titles) > MOST_CLASSES else ""
     st.caption(
-        texts.bags_summary(
-            len(dataset), sizes.min(), sizes.max(), dataset.dim, [escape(title) for title in dataset.label_space.titles]
-        )
+        f"{len(dataset)} bags of {least if least == most else f'{least} to {most}'} instances × {dataset.dim} "
+        f"features, {len(titles)} classes: {named}{more}."
     )
     for note in data.notes:
         st.warning(escape(note), icon=":material/warning:")

@@ -1,14 +1,14 @@
-"""What a training shows while it runs and afterwards."""
+"""The Train page's one run: starting it, what it shows while it runs and afterwards, keeping what comes out."""
 
 import numpy as np
 import streamlit as st
 
+from bag_generators import InputError
 from elimipl.cards.finish import Finished
 from elimipl.jobs import Progress
 from elimipl_app.charts.curves import accuracy_curves, loss_curves
-from elimipl_app.runs.current import POLL_SECONDS
-from elimipl_app.runs.plan import Plan
-from elimipl_app.runs.worker import TrainingRun
+from elimipl_app.runs.trained import POLL_SECONDS, current_run, keep, show_take_along, start_run
+from elimipl_app.runs.worker import Plan, TrainingRun
 from elimipl_app.shell import charts
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.page import show_error
@@ -16,6 +16,45 @@ from elimipl_app.shell.palette import current_palette
 from elimipl_app.shell.texts import duration, in_line
 from elimipl_app.train import texts
 from elimipl_app.train.figures import weight_bars
+
+
+def show_training(plan: Plan | None) -> None:
+    """The button to start, then the run; `plan` is what a start would train, None when the data can't be used."""
+    run = current_run()
+    running = run is not None and not run.progress.is_over
+    if not running and plan is not None:
+        _show_start_button(plan, again=run is not None)
+    if run is None:
+        if plan is not None:
+            show_start(plan)
+        return
+    progress = run.progress
+    if progress.is_over:
+        show_end(run)
+    if progress.result is not None:
+        keep(progress.result.predictor)
+        show_take_along(progress.result)
+    show_run(run)
+
+
+def _show_start_button(plan: Plan, again: bool) -> None:
+    button, summary = st.columns([1, 3], vertical_alignment="center")
+    label = "Train again" if again else "Start training"
+    # No callback: it would start the plan of the last drawing, before a setting changed together with the click.
+    if button.button(label, icon=":material/play_arrow:", type="primary", key="start", width="stretch"):
+        try:
+            start_run(plan)
+        except InputError as error:
+            show_error(error)
+            return
+        st.rerun()
+    held_out = 0 if plan.held_out is None else len(plan.held_out)
+    average = float(plan.training.candidates.sum(axis=1).mean())
+    summary.markdown(
+        f"**{len(plan.training)}** bags to train on, {f'**{held_out}**' if held_out else 'none'} held out; candidate "
+        f"sets of {average:.2f} labels on average."
+    )
+
 
 METRIC_WIDTH = 140  # screen px; those that find no room go to the next row
 
@@ -80,7 +119,12 @@ def _show_curves(progress: Progress[Finished], epochs: int) -> None:
     palette, reports = current_palette(), progress.news.reports
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("**Losses**", help=texts.LOSS_HELP)
+        st.markdown(
+            "**Losses**",
+            help=(
+                "Means over the training bags. The parts are drawn without their weights μ and γ, the total with them."
+            ),
+        )
         charts.show(
             loss_curves(reports, epochs, palette),
             key="losses",

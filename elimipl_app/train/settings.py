@@ -11,7 +11,7 @@ from elimipl.methods import METHODS, training_config
 from elimipl.methods.networks import uses
 from elimipl.registries import CLI, LOSSES
 from elimipl_app.inputs import picker
-from elimipl_app.runs.plan import WATCHABLE_PACE
+from elimipl_app.runs.worker import WATCHABLE_PACE
 from elimipl_app.shell import choices
 from elimipl_app.shell.address import N
 from elimipl_app.train import texts
@@ -35,7 +35,11 @@ def choose_crowd(data: Data) -> Candidates:
         kinds[0],
         texts.CANDIDATE_TITLES.__getitem__,
         label_hidden=True,
-        help=texts.CANDIDATES_HELP,
+        help=(
+            "Random: the true label and r others drawn at random. Crowd: three simulated annotators who confuse "
+            "look-alikes; a label two of them name is a candidate; where that leaves one label or none, their most "
+            "likely labels are."
+        ),
     )
     most = data.dataset.n_classes - 2
     r = 1
@@ -51,7 +55,7 @@ def choose_method() -> str:
     """Name of the method."""
     st.subheader("Method", divider="gray")
     method = picker.choose_trainable("train_method", "Method", DEFAULT_METHOD, label_hidden=True)
-    st.caption(texts.METHOD_ABOUT.get(method) or METHODS[method].summary)
+    st.caption(METHODS[method].summary)
     return method
 
 
@@ -68,7 +72,10 @@ def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, fl
             "train_sparsity",
             "entropy",
             texts.SPARSITY_TITLES.__getitem__,
-            help=texts.SPARSITY_HELP,
+            help=(
+                "ℓ1, as in the paper, has the same slope for every candidate and can't make them sparse. "
+                "The entropy of the candidates' shares can."
+            ),
         )
         settings["mu"] = _number("μ, weight of the sparsity loss", "mu", 0.0, 20.0, 0.1, 0.1, "%.2f")
     if uses(method, "gamma"):

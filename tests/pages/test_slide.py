@@ -15,7 +15,7 @@ from bag_generators.slide.demo import pyramid
 from bag_generators.tissue.phantom import draw
 from elimipl.jobs import DONE, SERVER, STOPPED
 from elimipl_app.shell.handover import HandedOver
-from elimipl_app.slide import mapping, own, sources, texts
+from elimipl_app.slide import mapping, sources, texts
 from elimipl_app.slide.seen import field_image
 from elimipl_app.slide.sources import Chosen
 
@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch, pixels):
     work = tmp_path / "work"
     for module in (sources, mapping):
         monkeypatch.setattr(module, "work_folder", lambda: work)
-    kept = own.OwnSlides(work / "own")
+    kept = sources.OwnSlides(work / "own")
     monkeypatch.setattr(sources, "own_slides", lambda: kept)
     return slides
 

@@ -90,6 +90,18 @@ def test_every_method_trains(page):
         assert run.plan.title == f"{method} on digits"
 
 
+def test_methods_since_train_or_say_why_not(page):
+    for method in ("MIPLMA", "CDL-SAM-CN-sigmoid", "DAM-CLI", "ABMIL"):
+        page.selectbox(key="train_method").set_value(method).run()
+        assert start(page, epochs=2).state == "done"
+        assert page.session_state["train_run"].plan.config.method == method.removesuffix("-sigmoid").lower()
+    page.selectbox(key="train_method").set_value("FastMIPL").run()
+    assert not page.exception
+    assert any("FastMIPL doesn't train the network" in item.value for item in page.error)
+    page.button(key="what_if_start").click().run()
+    assert not page.exception
+
+
 def test_tissue_tiles_train_with_a_crowd(page):
     page.segmented_control(key="train_data").set_value("tissue7").run()
     page.segmented_control(key="train_candidates").set_value("crowd").run()

@@ -38,7 +38,14 @@ def add_drawn(chosen: Chosen, ring: Any) -> None:
 
 def show_regions(chosen: Chosen, slide_map: SlideMap | None) -> None:
     """The table of regions with what the map says in them, and files in and out."""
-    st.subheader("Regions", help=texts.REGIONS_HELP)
+    st.subheader(
+        "Regions",
+        help=(
+            "Area in mm²; share of each class and of the slide's attention inside. AUROC: the chance that a place "
+            "inside scores above one outside, for the attention and for the probability of the region's most "
+            "frequent class."
+        ),
+    )
     if (trouble := st.session_state.pop(_TROUBLE, None)) is not None:
         show_error(trouble)
     regions = regions_of(chosen)

@@ -18,11 +18,9 @@ from elimipl.cards.limits import MEASURES
 from elimipl.config import Config
 from elimipl.datasets.shipped import load_bag_set
 from elimipl.jobs import DONE, FAILED, STOPPED, Queue
-from elimipl_app.runs import plan as plans
 from elimipl_app.runs import worker
-from elimipl_app.runs.plan import make_plan
 from elimipl_app.runs.trained import model_zip
-from elimipl_app.runs.worker import TrainingRun
+from elimipl_app.runs.worker import TrainingRun, make_plan
 from tests.support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -158,7 +156,7 @@ def test_bags_without_labels_keep_their_candidates_and_hold_nothing_out(phantoms
 
 
 def test_too_many_numbers_are_refused(phantoms, monkeypatch):
-    monkeypatch.setattr(plans, "MOST_TRAINING_NUMBERS", 1000)
+    monkeypatch.setattr(worker, "MOST_TRAINING_NUMBERS", 1000)
     with pytest.raises(InputError, match="this page trains on up to 1,000"):
         make_plan("Phantoms", phantoms, Candidates("random"), Config.preset("default"))
 
@@ -166,7 +164,7 @@ def test_too_many_numbers_are_refused(phantoms, monkeypatch):
 def test_a_server_that_is_stopped_ends_its_trainings_first():
     program = (
         "from elimipl.config import Config\nfrom elimipl.datasets.shipped import load_bag_set\n"
-        "from elimipl.candidates.crowd import Candidates\nfrom elimipl_app.runs.plan import make_plan\n"
+        "from elimipl.candidates.crowd import Candidates\nfrom elimipl_app.runs.worker import make_plan\n"
         "from elimipl import jobs\nfrom elimipl_app.runs.worker import TrainingRun\n"
         "jobs.STOP_PATIENCE = 0.0\n"  # a page goes on when it likes, the server waits for what it started
         "config = Config.preset('default', hidden=16, epochs=100_000)\n"

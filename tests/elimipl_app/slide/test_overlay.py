@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elimipl_app.slide.overlay import for_viewer, ramps
+from elimipl_app.slide.seen import for_viewer, ramps
 from tests.elimipl_app.slide.small_map import small_map
 
 

@@ -8,7 +8,7 @@ import pytest
 from bag_generators import InputError
 from bag_generators.slide import open_slide
 from bag_generators.tissue.samples import list_samples
-from elimipl_app.slide.own import OwnSlides
+from elimipl_app.slide.sources import OwnSlides
 
 SAMPLE = list_samples()[0]
 PICTURE = (SAMPLE.folder / SAMPLE.file).read_bytes()
