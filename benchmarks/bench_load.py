@@ -358,6 +358,7 @@ def gone(share: float) -> dict[str, object]:
         try:
             async with await asyncio.to_thread(Visitor, address) as visitor:
                 await visitor.run()
+                await visitor.choose("generator", "Row")  # what reading a large picture costs is not asked here
                 for _ in range(UPLOADS_OF_EACH):
                     await visitor.upload("upload", "a.jpg", large_jpeg(GONE_SIDE, next(fresh)))
         except Exception as error:

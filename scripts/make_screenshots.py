@@ -34,7 +34,7 @@ def take(page: Page, address: str, target: Path) -> None:
         page.wait_for_selector(f"[data-testid={unfinished}]", state="detached", timeout=SLOW)
     page.wait_for_timeout(1500)
     page.screenshot(path=target)
-    Image.open(target).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(target, optimize=True)  # small
+    Image.open(target).convert("RGB").quantize(256, Image.Quantize.MEDIANCUT).save(target, optimize=True)  # small
 
 
 def map_the_slide(page: Page) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,8 @@ WAY = (
     ("bag_generators/reading/decoding.py", "decode", "there: what kind of file, Pillow, one refusal or pixels"),
     ("bag_generators/reading/pixel_values.py", "to_rgb", "16 bits, palettes, transparency and profiles to 8-bit sRGB"),
     ("elimipl_app/inputs/method.py", "choose_model", "the model that reads the bag"),
-    ("elimipl_app/inputs/picture.py", "choose_field", "whole picture or field, and its scale"),
-    ("elimipl_app/explore/analysis.py", "analyse", "all that the page knows about this field"),
+    ("elimipl_app/inputs/picture.py", "choose_field", "how much of the picture is read, and at which scale"),
+    ("elimipl_app/explore/analysis.py", "analyse", "all that the page knows about what was read"),
     ("bag_generators/registry.py", "generate", "the generator by its name, on pixels at its scale"),
     ("bag_generators/generators/deep.py", "deep", "cells of 14 px, each with its surroundings"),
     ("bag_generators/generators/encoder.py", "cells", "the encoder over the whole picture, twice"),
@@ -237,12 +237,42 @@ def results_table() -> str:
     rise, allowed = load["p95_rise_by_training"], load["allowed_rise"]
     missed = ", missed" if rise > allowed else ""
     rows.append(("p95 of the others beside a training", "", f"× {rise:.2f} (allowed: × {allowed:.0f}{missed})"))
+    rows += _pressure_rows(load)
     low, high = load["thinking_seconds"]
     about = (
         f"Load: {load['cores']} cores, shared with other programs (load average {load['load_average_before']:.1f}"
         f" before the run); everybody thinks {low:.0f} to {high:.0f} s between two actions."
     )
     return f"{table(('what was tried', 'how much', 'result'), rows)}\n\n{about}"
+
+
+def _pressure_rows(load: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The other loads of `benchmarks/bench_load.py`, as far as they were measured."""
+    if votes := load.get("votes"):
+        vote = votes["actions"]["vote"]
+        came = (
+            f"{votes['votes_kept']:,} kept, {votes['errors']} errors; a vote takes {vote['p50_ms'] / 1000:.1f} s (p95 "
+            f"{vote['p95_ms'] / 1000:.1f} s, allowed: {votes['allowed_p95_ms'] / 1000:.0f} s; {votes['date']})"
+        )
+        sent = f"{votes['votes_sent']:,} votes in {votes['seconds']:.0f} s"
+        yield f"{votes['students']} students vote", sent, came
+    if large := load.get("uploads"):
+        came = (
+            f"{large['errors']} errors; another visitor waits p95 {large['p95_ms'] / 1000:.1f} s (allowed: "
+            f"{large['allowed_p95_ms'] / 1000:.0f} s); memory {large['memory_mb_before']:,} to "
+            f"{large['memory_mb_most']:,} MB ({large['date']})"
+        )
+        yield "uploads of 40 million pixels at once", str(large["uploads"]), came
+    if gone := load.get("gone"):
+        came = (
+            f"memory {gone['memory_mb_before']:,} MB before, {gone['memory_mb_after']:,} MB after (allowed: "
+            f"{gone['allowed_mb']} MB more; {gone['date']})"
+        )
+        yield "visitors who left, nobody after them", f"{gone['uploads']} uploads", came
+    if use := load.get("endurance"):
+        memory = ", ".join(f"{mb:,}" for mb in use["memory_mb"])
+        came = f"{use['errors']} errors; memory {memory} MB after each tenth ({use['date']})"
+        yield "use without end", f"{use['action_count']:,} actions", came
 
 
 def _flips(by_amount: dict[str, dict[str, int]]) -> str:

@@ -77,21 +77,17 @@ def _papers(test: PairedTest) -> str:
 
 def _attention(records: Records) -> str:
     what = "attention_auroc"
-    rows = [row for row in measured_on(records, LOCATED) if row.cell.r == 1 and row.having(what)]
-    ours = next((row for row in rows if row.cell.method == "ELIMIPL"), None)
-    if ours is None:
+    rows = [row for row in measured_on(records, LOCATED) if row.cell.r == 1 and row.having(what) >= FEWEST_SPLITS]
+    if not rows:
         return ""
-    several = [row for row in rows if row.having(what) >= FEWEST_SPLITS]
-    best = max(several, key=lambda row: row.average(what) or 0, default=ours)
-    others = (
-        f", {best.cell.method} {best.average(what):.2f} (the best of {len(several)})"
-        if len(several) > 1 and best is not ours
-        else ""
-    )
+    best = max(rows, key=lambda row: row.average(what) or 0)
+    ours = next((row for row in rows if row.cell.method == "ELIMIPL"), best)
+    chosen = f", the best of {len(rows)} methods" if len(rows) > 1 else ""
+    others = f", {best.average(what):.2f} for {best.cell.method}{chosen}" if best is not ours else chosen
     return (
         f"Many, not all: on {row_title(LOCATED, 1)}, the AUROC of the attention against the positive instances of a "
-        f"bag is {ours.average(what):.2f} for ELIMIPL over {_splits(ours.having(what))}{others}, but "
-        f"{ours.average(f'untrained_{what}'):.2f} before the first step, which no training has earned."
+        f"bag is {ours.average(what):.2f} for {ours.cell.method}{others}, over at least {FEWEST_SPLITS} splits; before "
+        f"its first step the network has {ours.average(f'untrained_{what}'):.2f}."
     )
 
 
@@ -158,10 +154,6 @@ def row_title(data: str, r: int) -> str:
 def row_name(test: PairedTest) -> str:
     """What a row of a forest plot is called."""
     return row_title(test.data, test.r)
-
-
-def _splits(count: int) -> str:
-    return f"{count} split{'s' if count > 1 else ''}"
 
 
 def _rows(count: int) -> str:

@@ -62,6 +62,11 @@ def display_copy(image: TissueImage, long_side: int = DISPLAY_LONG_SIDE) -> str:
     if factor < 1:
         size = (max(1, round(image.width * factor)), max(1, round(image.height * factor)))
         pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    return data_uri(pixels)
+
+
+def data_uri(pixels: np.ndarray) -> str:
+    """A small picture as a data URI: files of a run that was replaced meanwhile would be asked for in vain."""
     bgr = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
     _, jpeg = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
     return "data:image/jpeg;base64," + base64.b64encode(jpeg.tobytes()).decode("ascii")

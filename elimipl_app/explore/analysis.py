@@ -304,9 +304,9 @@ def class_index(analysis: Analysis, chosen: str | None) -> int:
 
 
 def bag_key(analysis: Analysis) -> str:
-    """Names the bag at hand: another picture, field of view or generator has another key."""
+    """Names the bag at hand: another picture, field of view, scale or generator has another key."""
     view, bag = analysis.view, analysis.bag
-    field = f"{view.x}-{view.y}-{view.image.width}-{view.image.height}"
+    field = f"{view.x}-{view.y}-{view.image.width}-{view.image.height}-{view.image.microns_per_pixel}"
     return f"{view.picture.sha256[:16]}-{field}-{bag.generator}"
 
 

@@ -114,7 +114,7 @@ def _add_removed(drawing: Drawing, analysis: Analysis, removed: tuple[int, ...],
         )
 
 
-HEIGHT = 452  # screen px, of which the colour bar takes a few
+HEIGHT = 436  # screen px, of which the colour bar takes a few
 BAR_ROOM = 46
 WIDEST_AT_ONCE = 2.4  # fields of view; of a larger picture the surroundings are shown, and the wheel zooms out
 AROUND = 0.45  # of a field of view, shown on all sides of it in such a picture

@@ -8,9 +8,9 @@ import streamlit as st
 
 from bag_generators import GENERATORS
 from bag_generators.tissue.quality import has_detail, in_tissue_words, looks_of
-from elimipl.answers.explain import kept_alone
+from elimipl.answers.explain import KeptAlone, kept_alone
 from elimipl_app.charts.map_layer import COLOUR_PAIRS, is_even
-from elimipl_app.charts.tissue import patch_picture
+from elimipl_app.charts.tissue import data_uri, patch_picture
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     CONTOURS,
@@ -45,6 +45,7 @@ from elimipl_app.explore.maps import (
     region_mask,
     vote_shares,
 )
+from elimipl_app.explore.own_truth import load_region
 from elimipl_app.inputs.picture import move_to
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.markdown import escape, option_text
@@ -87,6 +88,8 @@ def _show_figure(analysis: Analysis, tool: str) -> None:
     )
     with st.container(key="map-says", gap="xxsmall"):
         _say(analysis, view, scores)
+        if tool == REGION:
+            load_region(analysis)
     _show_detail(analysis, scores)
 
 
@@ -249,8 +252,13 @@ def _say_whether_it_holds(analysis: Analysis, view: ViewState, scores: np.ndarra
     if view.kind != "attention" and view.class_index != analysis.prediction.index:
         st.caption(escape(texts.OF_ANOTHER_CLASS.format(texts.class_in_words(analysis.labels, view.class_index))))
         return
-    kept = kept_alone(analysis.predictor, analysis.bag, scores)
+    kept = _kept(bag_key(analysis), analysis.predictor.card.fingerprint, view.kind, view.class_index, analysis, scores)
     st.caption(texts.kept_sentence(kept, analysis.predictor.card, view.kind))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _kept(bag: str, model: str, kind: str, class_index: int, _analysis: Analysis, _scores: np.ndarray) -> KeptAlone:
+    return kept_alone(_analysis.predictor, _analysis.bag, _scores)
 
 
 def _show_detail(analysis: Analysis, scores: np.ndarray) -> None:
@@ -267,7 +275,7 @@ def _show_detail(analysis: Analysis, scores: np.ndarray) -> None:
         words = in_tissue_words(looks_of(pixels[y0:y1, x0:x1][regions.mask(chosen)[y0:y1, x0:x1]]))
     described = "" if generator is None else f":small[:gray[{escape(generator.in_words(bag, chosen))}]]"
     with st.container(horizontal=True, key="detail", vertical_alignment="center"):
-        st.image(patch_picture(analysis.image, bag, chosen), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
+        st.image(data_uri(patch_picture(analysis.image, bag, chosen)), width=PATCH_WIDTH, alt=f"Patch {chosen}.")
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**Patch {chosen}** · {score} · rank {rank} of {len(scores)}  \n{words}  \n{described}")
             st.button(

@@ -13,7 +13,7 @@ from elimipl.answers.trust import FlippingCurve, flipping_curve, smallest_flip
 from elimipl.cards.wording import kept_sentence
 from elimipl_app.charts.bars import MOST_BARS, instance_bars, score_histogram
 from elimipl_app.charts.drawing import plain
-from elimipl_app.charts.tissue import add_outlines, patch_picture, picture_figure
+from elimipl_app.charts.tissue import add_outlines, data_uri, patch_picture, picture_figure
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import (
     PREDICTED,
@@ -122,7 +122,7 @@ def show_figure_five(analysis: Analysis, scores: np.ndarray, title: str) -> None
             st.caption(f"{name} {title}", width=90)
             for index in members.tolist():
                 st.image(
-                    patch_picture(analysis.image, analysis.bag, index),
+                    data_uri(patch_picture(analysis.image, analysis.bag, index)),
                     caption=f"{index}: {scores[index]:.3f}",
                     width=EXTREME_WIDTH,
                     alt=f"Patch {index}, one of the {name}.",

@@ -248,7 +248,7 @@ def certainty(answer: Answer, card: Card) -> list[str]:
             f"About {min(99, 100 * chance.value):.0f} of 100 such answers are right where sources are new to the "
             f"model, too; {100 * chance.limit:.0f} are asked for."
         )
-    if answer.label_set is not None:
+    if answer.label_set is not None and (len(answer.label_set) > 1 or chance is None):
         said.append(possible(answer.label_set, answer.label_space, answer.label_space.index(answer.label)))
     return [*said, *counted_sentence(answer.probability, card)]
 

@@ -1,8 +1,11 @@
 """How much visitors may keep in the server's memory: each of them, all together, and how long after they left."""
 
+import ctypes
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -39,6 +42,7 @@ class UploadLimit:
         self._used: dict[str, float] = {}
         self._left: dict[str, float] = {}
         self._lost: set[str] = set()
+        self._has_ended = False
         self._lock = threading.Lock()
         self._add, self._get = manager.add_file, manager.get_files
         manager.add_file = self._add_bounded  # type: ignore[method-assign]
@@ -57,6 +61,12 @@ class UploadLimit:
         for kept in (self._used, self._left):
             kept.pop(visit, None)
         self._lost.discard(visit)
+        self._has_ended = True
+
+    def has_ended_visits(self) -> bool:
+        """Whether visits ended since this was last asked."""
+        has_ended, self._has_ended = self._has_ended, False
+        return has_ended
 
     def has_lost_uploads(self, visit: str) -> bool:
         """Whether uploads of an open visit had to make room for others since this was last asked."""
@@ -134,6 +144,8 @@ def bound_uploads() -> None:
 def _sweep(limit: UploadLimit) -> None:
     while runtime.exists():
         time.sleep(SWEEP_SECONDS)
+        if limit.has_ended_visits():
+            give_memory_back()
         server = runtime.get_instance()
         # Visits are ended in the thread of the server's event loop, where they also begin.
         server._get_async_objs().eventloop.call_soon_threadsafe(_end_visits, server, limit)
@@ -147,6 +159,13 @@ def _end_visits(server: runtime.Runtime, limit: UploadLimit) -> None:
         limit.forget(visit)
         if visit in stored:
             _clear(stored[visit])
+
+
+def give_memory_back() -> None:
+    """Collect what ended visits held in circles, and hand free memory to the system where its C library can."""
+    gc.collect()
+    with suppress(AttributeError, OSError, TypeError):  # glibc alone has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _clear(visit: AppSession) -> None:

@@ -55,7 +55,7 @@ EXPLORE = """
 .st-key-answer h3 {font-size: 1.4rem; line-height: 1.2; padding: .1rem 0 .5rem 0}
 .st-key-map-place {min-height: 50.3rem}
 .st-key-answer-place {min-height: 35.2rem}
-.st-key-overlay {min-height: 452px}
+.st-key-overlay {min-height: 436px}
 .st-key-figure-two {min-height: 99px}
 .st-key-map-kinds, .st-key-map-tools, :is(.st-key-map-kinds, .st-key-map-tools) [data-testid="stSkeleton"]
   {height: 2rem; min-height: 2rem}

@@ -13,7 +13,7 @@ from bag_generators.tissue import phantom
 from elimipl_app.explore.picture_export import magnification
 
 pytestmark = pytest.mark.browser
-LINK = "/?sample=restained-crypt&generator=sift&labels=tissue7&map=single&opacity=0.9"
+LINK = "/?sample=restained-crypt&generator=sift&labels=tissue7&map=single&painted=filled&opacity=0.9"
 PLACE = """(plot, side) => { const {xaxis: x, yaxis: y} = plot._fullLayout, frame = plot.getBoundingClientRect();
   return {x: frame.left + x._offset + x.l2p(0), y: frame.top + y._offset + y.l2p(0),
           width: x.l2p(side) - x.l2p(0), height: y.l2p(side) - y.l2p(0)} }"""

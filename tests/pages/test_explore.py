@@ -261,7 +261,7 @@ def test_a_click_on_a_bar_switches_its_candidate_label():
 def test_a_failed_check_is_no_answer_with_its_reason_and_pale_bars():
     page = opened(sample="phantom-muc", generator="deep", labels="tissue7")
     assert any(item.value in (NONE_OF_THESE, NO_ANSWER) for item in page.subheader)
-    assert any("would answer" in item.value for item in page.markdown)
+    assert any("would answer" in item.value for item in page.caption)
     assert {trace["marker"]["opacity"] for trace in drawn_chart(page, "class-bars")["data"]} == {PALE}
     assert drawn_chart(page, "overlay")["data"]
 

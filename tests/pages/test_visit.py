@@ -106,3 +106,30 @@ def test_an_older_link_to_a_field_of_a_picture_that_is_read_whole_lays_the_lens_
     assert (polygon[0], polygon[2]) == ((33.0, 20.0), (257.0, 244.0))
     assert "In the lens" in said(page)
     assert "The whole picture" in said(page)
+
+
+def test_a_slide_on_explore_is_sent_to_its_page_and_the_picture_stays():
+    page = opened(generator="row", labels="tissue7")
+    page.file_uploader(key="upload").set_value(("scan.svs", b"II*\0", "image/tiff")).run()
+    assert not page.exception
+    assert any("This is a whole slide" in item.value and "Slide page" in item.value for item in page.error)
+    assert "Open the Slide page" in [item.label for item in page.get("page_link")]
+    assert page.get("plotly_chart")
+
+
+def test_the_map_of_the_second_choice_is_one_click_away_and_so_is_the_way_back():
+    page = opened(sample="phantom-tum", generator="row", labels="tissue7", map="attention")
+    page.button(key="second-choice").click().run()
+    assert (page.session_state["map"], page.session_state["map_class"]) == ("contribution", "second")
+    assert not page.exception
+    page.button(key="second-choice").click().run()
+    assert (page.session_state["map"], page.session_state["map_class"]) == ("attention", "first")
+
+
+def test_what_was_removed_at_one_scale_is_not_removed_at_another():
+    page = opened({"sample": "restained-crypt", "generator": "deep", "removed": "0-15"})
+    assert "16 of 256 cells removed" in said(page)
+    page.segmented_control(key="magnification").set_value("40×").run()
+    assert "cells removed" not in said(page)
+    page.segmented_control(key="magnification").set_value("20×").run()
+    assert "16 of 256 cells removed" in said(page)

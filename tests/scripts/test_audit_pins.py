@@ -1,5 +1,6 @@
 """The check of pinned versions: what it says of clean, weak and unknown pins, and without the internet."""
 
+import re
 from pathlib import Path
 
 from scripts import audit_pins
@@ -42,6 +43,25 @@ def test_offline_it_ends_with_one_sentence_and_the_second_list_is_asked_when_the
     reports |= {"pypi": {"dependencies": [UNKNOWN]}, "osv": {"dependencies": [CLEAN]}}
     assert audit_pins.main() == 0
     assert "has a known weakness" in capsys.readouterr().out
+
+
+REPORT = """{"dependencies": [
+  {"name": "anyio", "version": "4.14.0", "vulns": []},
+  {"name": "h11", "version": "0.14.0", "vulns": [{"id": "PYSEC-2025-1", "fix_versions": ["0.16.0"],
+    "aliases": ["CVE-2025-43859", "GHSA-vqfr-h8mv-ghfj"], "description": "Lenient chunked bodies."}]}], "fixes": []}"""
+
+
+def test_the_whole_lock_is_looked_up_with_its_sums_and_a_report_is_told(tmp_path):
+    program = tmp_path / "pip-audit"
+    program.write_text(f"#!/bin/sh\necho \"$@\" > {tmp_path}/asked\ncat <<'END'\n{REPORT}\nEND\nexit 1\n")
+    program.chmod(0o755)
+    report = audit_pins.looked_up(program, "osv")
+    assert verdict(report) == (1, "h11 0.14.0: PYSEC-2025-1, fixed in 0.16.0")
+    asked = (tmp_path / "asked").read_text()
+    assert f"--requirement {audit_pins.ROOT / 'requirements-dev.lock'} --require-hashes --disable-pip" in asked
+    assert "--vulnerability-service osv" in asked
+    lock = (audit_pins.ROOT / "requirements-dev.lock").read_text()
+    assert len(re.findall(r"^[\w.-]+==", lock, re.MULTILINE)) > 100  # not only what we name ourselves
 
 
 def test_a_tool_that_fails_is_no_traceback(tmp_path):

@@ -1,7 +1,8 @@
-"""What goes wrong while people use a running server: killed in the middle of an upload, files made to harm."""
+"""What goes wrong at a running server: killed in the middle of an upload, files made to harm on a page."""
 
 import io
 import json
+import re
 import socket
 import zipfile
 from urllib.parse import urlsplit
@@ -73,17 +74,17 @@ ANNOTATIONS = {
 }
 
 
-@pytest.mark.parametrize("name", ANNOTATIONS)
-async def test_annotations_made_to_harm_are_a_sentence_on_the_slide_page(served, name):
+async def test_annotations_made_to_harm_are_a_sentence_each_on_the_slide_page(served):
     async with Visitor(served.address, "slide") as visitor:
         await visitor.run()
-        assert "regions_file" in visitor.elements, sorted(visitor.elements)
-        await visitor.upload("regions_file", "a.geojson", ANNOTATIONS[name])
-        assert refusals(visitor)
+        await visitor.click("slide_demo")
+        for name, content in ANNOTATIONS.items():
+            await visitor.upload("slide_geojson", f"{name}.geojson", content)
+            assert refusals(visitor), name
 
 
 def refusals(visitor: Visitor) -> list[str]:
     """Sentences in the form of a refusal: what happened in bold, then what to do."""
     found = [text for text in visitor.texts if text.startswith("**") and text.count("**") == 2 and text[-1] == "."]
-    assert not any("<script" in text or "<img" in text or "Traceback" in text for text in found)
+    assert not any(re.search(r"(?<!\\)<|Traceback", text) for text in found)
     return found

@@ -35,6 +35,7 @@ async def test_a_file_waits_to_be_fetched_though_others_go_on_working(served):
 async def test_the_picture_taken_away_is_the_map_that_is_shown(served):
     async with Visitor(served.address) as visitor:
         await visitor.run("sample=Tumour+(phantom)")
+        await visitor.choose("map", "Attention")
         attention = await visitor.download("download-png")
         await visitor.choose("map", "Leave-one-out")
         assert attention != await visitor.download("download-png")

@@ -21,6 +21,9 @@ def test_a_printed_number_is_found_between_two_shares_or_not_at_all():
     assert said.startswith("1 of 2 printed numbers come out")
     assert "between 15 % and 15 %" in said
     assert crowd_sentence([curve(falling, 0.05)]).startswith("None of the paper's numbers")
+    as_it_is = curve(falling, falling[0] - 0.001)
+    assert "Not so" not in said
+    assert f"Not so {as_it_is.method} on {as_it_is.data}:" in crowd_sentence([curve(falling, 0.45), as_it_is])
 
 
 def test_methods_with_every_share_are_read_and_splits_are_averaged(tmp_path):
