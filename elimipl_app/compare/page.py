@@ -29,6 +29,8 @@ from elimipl_app.shell.texts import in_line
 
 FIRST, SECOND = "DEMIPL", "ELIMIPL"  # what Figure 2 compares
 PAPERS_OWN = "crc-row"
+REPLACED = ("digits", "Digits", "tissue-row", "Tissue tiles, Row", "tissue-row-authors")
+"""What older links call recordings that are not here any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +89,7 @@ def choose_comparison() -> Comparison | None:
         lambda one: recording(one).about.title,
         shape="list",
         label_hidden=True,
-        gone=dict.fromkeys(("digits", "tissue-row-authors"), "That recording was replaced by one of all bags."),
+        gone=dict.fromkeys(REPLACED, "That recording was replaced by one that measures all bags."),
     )
     recorded = recording(name)
     st.subheader("Bag", divider="gray")

@@ -64,11 +64,11 @@ def test_two_visitors_train_at_once_and_one_takes_the_model_to_explore(page: Pag
 
 
 def test_two_methods_side_by_side_and_one_trained_here(page: Page, app_address: str) -> None:
-    page.goto(f"{app_address}/compare?compare_data=tissue-row")
+    page.goto(f"{app_address}/compare?compare_data=phantoms-kmeansseg")
     expect(page.get_by_role("heading", name="Compare models", exact=True)).to_be_visible(timeout=SLOW)
     expect(page.get_by_role("heading", name="DEMIPL", exact=True)).to_be_visible(timeout=SLOW)
-    expect(page.locator(".js-plotly-plot")).to_have_count(7, timeout=SLOW)
-    expect(page.get_by_text(re.compile("does not show Figure 2's point"))).to_be_visible()
+    expect(page.locator(".js-plotly-plot")).to_have_count(10, timeout=SLOW)
+    expect(page.get_by_text(re.compile("Figure 2 holds from epoch")).first).to_be_visible()
     expect(page.get_by_role("img", name=re.compile(r"\d+ · \w+\. DEMIPL: true label"))).to_have_count(14)
     page.get_by_role("slider", name=re.compile("After epoch")).press("Home")
     expect(page).to_have_url(re.compile("compare_epoch=0"), timeout=SLOW)
