@@ -28,6 +28,7 @@ from elimipl_app.inputs.picture import FIELD_HEADING
 from elimipl_app.shell import charts, choices
 from elimipl_app.shell.markdown import escape, option_text
 from elimipl_app.shell.palette import Palette, current_palette
+from elimipl_app.shell.texts import sureness
 
 _FROM = "candidates_from"
 
@@ -139,12 +140,12 @@ def _say(answer: Answer, shown: Prediction, analysis: Analysis) -> None:
         failed = [one.reason for one in answer.checks if not one.passed]
         if answer.scale is not None and answer.scale.origin == "assumed" and not answer.scale.doubted:
             failed.append(f"{answer.scale.sentence} You can set the scale under “{FIELD_HEADING}”.")
-        would_say = f"{WITHOUT_CHECKS} {words}, {answer.probability:.0%}. Map and bars are there to look at."
+        would_say = f"{WITHOUT_CHECKS} {words}, {sureness(answer.probability)}. Map and bars are there to look at."
         st.markdown(f":material/block: **{escape(texts.first_reason(answer))}**")
         st.caption("  \n".join(escape(line) for line in (*failed, would_say)))
         _offer_second(analysis, shown)
         return
-    st.subheader(f"{escape(words)} · {answer.probability:.0%}", anchor=False)
+    st.subheader(f"{escape(words)} · {sureness(answer.probability)}", anchor=False)
     lines = [*texts.certainty(answer, analysis.predictor.card), texts.scope_sentence(answer.verdict)]
     lines += [answer.scale.sentence] if answer.scale is not None and answer.scale.doubted else []
     truth = texts.truth_sentence(labels, index, analysis.true_index)
@@ -158,7 +159,7 @@ def _offer_second(analysis: Analysis, shown: Prediction) -> None:
     second = int(np.argsort(-shown.probabilities, kind="stable")[1])
     name = texts.class_in_words(analysis.labels, second)
     back = st.session_state.get("map_class") == RUNNER_UP and st.session_state.get("map") in OF_A_CLASS
-    offer = f"Second: {escape(name)} · {shown.probabilities[second]:.0%}"
+    offer = f"Second: {escape(name)} · {sureness(shown.probabilities[second])}"
     st.button(
         "Back to the map of the first choice" if back else offer,
         key="second-choice",

@@ -21,7 +21,7 @@ from elimipl_app.charts.map_layer import Layer, class_colours, is_even, times_ev
 from elimipl_app.explore import texts
 from elimipl_app.explore.analysis import CONTOURS, OF_A_CLASS, TWO_CLASSES, Analysis, ViewState, maps_of
 from elimipl_app.explore.maps import LegendEntry, contour_legend, drawn_contours, drawn_numbers, panels_of, vote_legend
-from elimipl_app.shell.texts import NOT_A_DEVICE
+from elimipl_app.shell.texts import NOT_A_DEVICE, sureness
 
 MOST_NUMBERED = 12  # removed patches that a sentence names
 MOST_FEATURES = 4_000_000  # numbers; bags too large for a spreadsheet go without features
@@ -49,7 +49,8 @@ def headline(analysis: Analysis, view: ViewState) -> str:
     answer = analysis.answer_without(view.removed)[1]
     if answer.declined:
         return answer.headline
-    return f"{texts.class_in_words(analysis.labels, analysis.labels.index(answer.label))}, {answer.probability:.0%}"
+    words = texts.class_in_words(analysis.labels, analysis.labels.index(answer.label))
+    return f"{words}, {sureness(answer.probability)}"
 
 
 def answer_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
@@ -59,7 +60,7 @@ def answer_sentences(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
         return (*texts.certainty(answer, analysis.predictor.card), texts.scope_sentence(answer.verdict))
     words = texts.class_in_words(analysis.labels, analysis.labels.index(answer.label))
     failed = (check.reason for check in answer.checks if not check.passed)
-    return (*failed, f"{WITHOUT_CHECKS} {words}, {answer.probability:.0%}.")
+    return (*failed, f"{WITHOUT_CHECKS} {words}, {sureness(answer.probability)}.")
 
 
 def map_caption(analysis: Analysis, view: ViewState) -> str:
@@ -91,7 +92,7 @@ def removed_sentence(analysis: Analysis, view: ViewState) -> str:
     whole = analysis.prediction
     return (
         f"{len(view.removed)} of {len(analysis.bag)} {what} were removed (crossed out): {where}{numbers}{more}. "
-        f"With all of them the answer is {whole.title}, {whole.probability:.0%}.{seen}"
+        f"With all of them the answer is {whole.title}, {sureness(whole.probability)}.{seen}"
     )
 
 

@@ -13,7 +13,7 @@ from elimipl.answers.trust import FlippingCurve
 from elimipl.candidates.labels import LabelSpace
 from elimipl.cards.card import Card
 from elimipl.datasets.pictures import PHANTOMS
-from elimipl_app.shell.texts import NOT_CHECKED
+from elimipl_app.shell.texts import NOT_CHECKED, sureness
 
 if TYPE_CHECKING:
     from elimipl_app.explore.analysis import Analysis
@@ -66,8 +66,9 @@ WHAT_ATTENTION_IS = (
 
 HOLDS, WEAK, DOES_NOT_HOLD = "holds", "weak", "does not hold"
 VERDICT_ICONS = {HOLDS: "check_circle", WEAK: "help", DOES_NOT_HOLD: "cancel"}
-ENOUGH, LESS = 0.06, 0.12
-"""A quarter is enough where the answer's probability loses at most the first, and not where it loses the second."""
+ENOUGH, LESS, NOT_ENOUGH = 0.06, 0.12, 0.5
+"""A quarter is enough where the answer's probability loses at most the first, worth less where it loses the second, and
+not enough where it falls below the third."""
 OF_ANOTHER_CLASS = "This map is about {}, which is not the answer; only maps of the answer are put to the test."
 
 SOURCE_TITLES = {
@@ -245,8 +246,8 @@ def certainty(answer: Answer, card: Card) -> list[str]:
     chance = next((check for check in answer.checks if check.name == ACCEPTANCE), None)
     if chance is not None:
         said.append(
-            f"About {min(99, 100 * chance.value):.0f} of 100 such answers are right where sources are new to the "
-            f"model, too; {100 * chance.limit:.0f} are asked for."
+            f"About {min(99, 100 * chance.value):.0f} of 100 such answers are right on pictures from elsewhere; from "
+            f"{100 * chance.limit:.0f} on an answer is trusted."
         )
     if answer.label_set is not None and (len(answer.label_set) > 1 or chance is None):
         said.append(possible(answer.label_set, answer.label_space, answer.label_space.index(answer.label)))
@@ -261,7 +262,7 @@ def counted_sentence(probability: float, card: Card) -> list[str]:
     if found is None or found.n < FEWEST_COUNTED:
         return [f"On {card.reliability.on} {found.n if found else 0} answers were this sure: too few to tell."]
     right = 100 * found.right / found.n
-    return [f"Of 100 answers this sure {right:.0f} were right on {card.reliability.on} (n = {found.n:,})."]
+    return [f"On {card.reliability.on} {right:.0f} of 100 answers this sure were right (n = {found.n:,})."]
 
 
 def possible(label_set: tuple[str, ...], labels: LabelSpace, index: int) -> str:
@@ -363,7 +364,8 @@ def lens_sentence(inside: str, whole: str, numbers: RegionNumbers) -> str:
 
 def answer_in_brief(answer: Answer) -> str:
     """Label and probability; where there is no answer, that, and what it would be."""
-    said = f"{class_in_words(answer.label_space, answer.label_space.index(answer.label))} · {answer.probability:.0%}"
+    words = class_in_words(answer.label_space, answer.label_space.index(answer.label))
+    said = f"{words} · {sureness(answer.probability)}"
     return f"{answer.headline[:1].lower()}{answer.headline[1:]} (else {said})" if answer.declined else said
 
 
@@ -397,19 +399,24 @@ def kept_sentence(kept: KeptAlone, card: Card, kind: str) -> str:
     word = map_verdict(kept)
     found = measured_verdict(card, kind)
     most = "is enough" if kept.most >= kept.whole - ENOUGH else "is not enough"
-    least = "is not" if kept.least < kept.whole - LESS else "is enough, too"
+    least = "is worth less" if kept.least < kept.whole - LESS else "is enough, too"
+    least = "is not" if _is_not_enough(kept.least, kept.whole) else least
     return (
         f":material/{VERDICT_ICONS[word]}: **{word[:1].upper()}{word[1:]}.** The quarter of the picture that the map "
-        f"points at {most} for the answer: {kept.most:.0%}; the quarter it points away from {least}: {kept.least:.0%}."
-        f"{f' {found}' if found else ''}"
+        f"points at {most} for the answer: {sureness(kept.most)}; the quarter it points away from {least}: "
+        f"{sureness(kept.least)}.{f' {found}' if found else ''}"
     )
 
 
 def map_verdict(kept: KeptAlone) -> str:
     """In a word: what the map points at carries the answer and the rest does not, or the reverse, or neither."""
-    if kept.most >= kept.whole - ENOUGH and kept.least < kept.whole - LESS:
+    if kept.most >= kept.whole - ENOUGH and _is_not_enough(kept.least, kept.whole):
         return HOLDS
     return WEAK if kept.most >= kept.least else DOES_NOT_HOLD
+
+
+def _is_not_enough(least: float, whole: float) -> bool:
+    return least < min(whole - LESS, NOT_ENOUGH)
 
 
 def measured_verdict(card: Card, kind: str) -> str | None:

@@ -19,7 +19,7 @@ from elimipl_app.shell import charts, choices
 from elimipl_app.shell.cached import bag_of, predictor, shipped_models
 from elimipl_app.shell.markdown import escape
 from elimipl_app.shell.palette import current_palette
-from elimipl_app.shell.texts import SPACE_TITLES
+from elimipl_app.shell.texts import SPACE_TITLES, sureness
 
 UNIT_TITLES = {"share": "Share of the bag", "even": "Times an even share"}
 UNIT_HELP = (
@@ -191,7 +191,7 @@ def _answer(described: Described) -> str:
     if prediction is None:
         return NO_MODEL
     even = f" {EVEN}" if described.is_even else ""
-    return f"The model says {escape(prediction.title)} · {prediction.probability:.0%}.{even}"
+    return f"The model says {escape(prediction.title)} · {sureness(prediction.probability)}.{even}"
 
 
 def show_same_place(image: TissueImage, bags: Mapping[str, Described], generator: str, instance: int) -> None:

@@ -47,6 +47,17 @@ def in_line(place: int, waiting: int) -> str:
     return f"others go first: place {place} of {waiting} in line" if place else ""
 
 
+def sureness(probability: float) -> str:
+    """A probability in per cent; one that is never quite none or all is not rounded to it.
+
+    >>> sureness(0.874), sureness(0.9977), sureness(0.001)
+    ('87%', '>99%', '<1%')
+    """
+    if probability > 0.99:
+        return ">99%"
+    return "<1%" if probability < 0.01 else f"{probability:.0%}"
+
+
 def duration(seconds: float | None) -> str:
     """A length of time as people say it.
 

@@ -19,6 +19,7 @@ from elimipl.commands import main
 from elimipl_app.batch.panel import comparison, summary
 from elimipl_app.batch.rows import BatchRow, batch_csv, batch_json, batch_table, classify_files, compared
 from elimipl_app.explore.analysis import View, analyse
+from elimipl_app.shell.texts import sureness
 
 ROOT = Path(__file__).resolve().parents[2]
 RESTAINED = [sample for sample in list_samples() if sample.kind == "restained"]
@@ -69,7 +70,7 @@ def test_explore_shows_the_same_answer_for_the_whole_of_a_large_file(rows):
     assert not visit.exception
     words = " ".join(str(item.value) for kind in ("markdown", "subheader", "caption") for item in visit.get(kind))
     assert rows[0].label in words
-    assert f"{rows[0].probability:.0%}" in words
+    assert sureness(rows[0].probability) in words
 
 
 def test_names_that_carry_labels_are_compared_with_the_answers():

@@ -27,6 +27,7 @@ from elimipl_app.explore.picture_export import figure_png
 from elimipl_app.explore.report import html_report
 from elimipl_app.explore.texts import scope_sentence
 from elimipl_app.shell.palette import LIGHT
+from elimipl_app.shell.texts import sureness
 from tests.elimipl_app.explore.large_sample import SAMPLES, analysis_of, file_of
 
 SHOWN = ViewState(kind="contribution", opacity=0.6, threshold=0.2, removed=(0, 2))
@@ -133,10 +134,10 @@ def test_an_answer_that_counts_is_said_with_its_set_and_its_reliability():
     analysis = analyse(View(sample.load()), sample, predictor)
     answer = Answer.of(predictor, analysis.prediction, analysis.verdict)
     assert not answer.declined
-    assert exports.headline(analysis, ViewState()).endswith(f", {answer.probability:.0%}")
+    assert exports.headline(analysis, ViewState()).endswith(f", {sureness(answer.probability)}")
     said = exports.answer_sentences(analysis, ViewState())
     assert "the model's own 90 % set" in said[0].lower()
-    assert "Of 100 answers this sure 100 were right" in said[1]
+    assert "100 of 100 answers this sure were right" in said[1]
     assert figure_png(analysis, ViewState())
 
 

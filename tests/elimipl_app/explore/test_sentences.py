@@ -32,6 +32,7 @@ def test_classes_are_spelled_out():
             "holds",
             "enough for the answer: 91%; the quarter it points away from is not: 34%",
         ),
+        (KeptAlone(0.99, 1.0, 0.86), "weak", "the quarter it points away from is worth less: 86%"),
         (KeptAlone(0.92, 0.95, 0.93), "weak", "the quarter it points away from is enough, too: 93%"),
         (KeptAlone(0.92, 0.40, 0.93), "does not hold", "is not enough for the answer: 40%"),
     ],
@@ -86,7 +87,7 @@ def test_how_often_such_answers_are_right_is_a_count_or_too_few_to_tell():
     counted = Reliability((ConfidenceBin(0.0, 0.9, 29, 20), ConfidenceBin(0.9, 1.0, 200, 186)), "held-back pictures")
     card = replace(card, reliability=counted)
     assert texts.counted_sentence(0.95, card) == [
-        "Of 100 answers this sure 93 were right on held-back pictures (n = 200)."
+        "On held-back pictures 93 of 100 answers this sure were right (n = 200)."
     ]
     assert texts.counted_sentence(0.3, card) == ["On held-back pictures 29 answers were this sure: too few to tell."]
     assert texts.counted_sentence(0.95, replace(card, reliability=None)) == []
