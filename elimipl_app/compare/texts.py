@@ -10,7 +10,7 @@ from elimipl.training.figure_two import CLOSE, NOTICEABLE, WIDER, FigureTwo
 from elimipl.training.trajectories import About, Trajectories
 
 SPARSITIES = {"l1": "ℓ1", "entropy": "entropy", "none": "no"}
-KINDS = {"training": "Training bags", "held_out": "Held-out bags", "elsewhere": "Other patients"}
+KINDS = {"training": "Training bags", "held_out": "Held-out bags", "elsewhere": "Bags of other patients"}
 STATEMENT_TITLES = (
     "(a) the true label rises", "(b) non-candidates fall", "(c) the averages separate", "the first method's are close",
     "all of it",
@@ -27,11 +27,11 @@ VERDICT_HELP = (
 
 def about(recorded: About) -> str:
     """What was trained on what."""
-    names = ("training", "held-out", f"other bags ({recorded.elsewhere})")
+    names = ("training bags", "held-out bags", f"bags of {recorded.elsewhere}")
     counts = [f"{count:,} {name}" for count, name in zip(recorded.measured.values(), names, strict=False)]
     return (
         f"{recorded.title}: each method was trained {recorded.trainings} times, with a split, a simulated crowd "
-        f"(the paper's rule) and a seed of its own; {', '.join(counts)} bags, all measured after every epoch."
+        f"(the paper's rule) and a seed of its own; {', '.join(counts)}, all measured after every epoch."
     )
 
 

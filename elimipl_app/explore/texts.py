@@ -246,8 +246,8 @@ def certainty(answer: Answer, card: Card) -> list[str]:
     chance = next((check for check in answer.checks if check.name == ACCEPTANCE), None)
     if chance is not None:
         said.append(
-            f"About {min(99, 100 * chance.value):.0f} of 100 such answers are right on pictures from elsewhere; from "
-            f"{100 * chance.limit:.0f} on an answer is trusted."
+            f"About {min(99, 100 * chance.value):.0f} of 100 such answers are expected to be right, by signs fitted on "
+            f"left-out pictures and sources; from {100 * chance.limit:.0f} on an answer is trusted."
         )
     if answer.label_set is not None and (len(answer.label_set) > 1 or chance is None):
         said.append(possible(answer.label_set, answer.label_space, answer.label_space.index(answer.label)))
