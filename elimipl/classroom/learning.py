@@ -87,13 +87,13 @@ def class_bags(task: Task, tell: Told = lambda share: True) -> BagDataset:
     """Bags of the pictures and of their copies, a group for each picture, with the class's candidate sets."""
     copies = copies_of(len(task.facts))
     rng = np.random.default_rng(0)
-    features, names, params = [], [], {}
+    features, names, params, own = [], [], {}, _params_of(task.generator)
     for done, (facts, png) in enumerate(zip(task.facts, task.pngs, strict=True)):
         image = load(png)
         for copy in range(copies):
             pixels = augmented(image.pixels, rng) if copy else image.pixels
             scaled = TissueImage.from_array(pixels).at_scale(facts.microns, "the class's picture")
-            bag = generate(task.generator, scaled, **_params_of(task.generator))
+            bag = generate(task.generator, scaled, **own)
             features.append(bag.features)
             names.append(f"picture {facts.number}" + (f", copy {copy}" if copy else ""))
             params = dict(bag.params)
@@ -205,10 +205,10 @@ def arm_candidates(task: Task, arm: str, seed: int) -> np.ndarray:
 def _composed_bags(generator: str, tell: Told) -> BagDataset:
     """New composed fields of every class."""
     wanted = [(label, _COMPOSED_SEED + number) for number in range(COMPOSED_HELD_OUT) for label in range(len(TISSUE7))]
-    features = []
+    features, own = [], _params_of(generator)
     for done, (label, seed) in enumerate(wanted):
         pixels, _ = compose_field(TISSUE7.names[label], seed)
-        features.append(generate(generator, TissueImage.from_array(pixels), **_params_of(generator)).features)
+        features.append(generate(generator, TissueImage.from_array(pixels), **own).features)
         _go_on(tell, (done + 1) / len(wanted))
     return BagDataset.from_bags(
         features, TISSUE7, [label for label, _ in wanted], generator=generator, source="composed fields"

@@ -304,10 +304,10 @@ def class_index(analysis: Analysis, chosen: str | None) -> int:
 
 
 def bag_key(analysis: Analysis) -> str:
-    """Names the bag at hand: another picture, field of view, scale or generator has another key."""
+    """Names the bag at hand: another picture, field, scale, generator or setting of it has another key."""
     view, bag = analysis.view, analysis.bag
     field = f"{view.x}-{view.y}-{view.image.width}-{view.image.height}-{view.image.microns_per_pixel}"
-    return f"{view.picture.sha256[:16]}-{field}-{bag.generator}"
+    return f"{view.picture.sha256[:16]}-{field}-{bag.generator}-{'-'.join(map(str, bag.params.values()))}"
 
 
 def removed_patches(analysis: Analysis) -> tuple[int, ...]:

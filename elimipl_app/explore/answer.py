@@ -20,6 +20,7 @@ from elimipl_app.explore.analysis import (
     CandidateSet,
     Source,
     bag_key,
+    class_index,
     removed_patches,
     set_removed,
     shown_analysis,
@@ -158,13 +159,14 @@ def _offer_second(analysis: Analysis, shown: Prediction) -> None:
     """One click to the map of the second choice, and back."""
     second = int(np.argsort(-shown.probabilities, kind="stable")[1])
     name = texts.class_in_words(analysis.labels, second)
-    back = st.session_state.get("map_class") == RUNNER_UP and st.session_state.get("map") in OF_A_CLASS
+    choice = RUNNER_UP if second == class_index(analysis, RUNNER_UP) else analysis.labels.names[second]
+    back = st.session_state.get("map_class") == choice and st.session_state.get("map") in OF_A_CLASS
     offer = f"Second: {escape(name)} · {sureness(shown.probabilities[second])}"
     st.button(
         "Back to the map of the first choice" if back else offer,
         key="second-choice",
         on_click=_show_map_of,
-        args=(PREDICTED if back else RUNNER_UP,),
+        args=(PREDICTED if back else choice,),
         type="tertiary",
         icon=":material/undo:" if back else ":material/looks_two:",
         help="Shows the map of what speaks for the second choice and against it.",

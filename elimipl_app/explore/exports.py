@@ -101,7 +101,7 @@ def region_sentence(analysis: Analysis, view: ViewState) -> str:
     if not view.region:
         return ""
     said = texts.region_sentence(drawn_numbers(analysis, view), texts.SOURCE_TITLES[view.kind]).replace("**", "")
-    return f"Outlined: a region drawn by hand. {said}"
+    return f"Outlined: a region that a person gave, not the model. {said}"
 
 
 def evenness_sentence(analysis: Analysis, view: ViewState) -> str:

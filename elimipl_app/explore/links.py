@@ -23,12 +23,12 @@ def follow_link(analysis: Analysis) -> None:
     key, count = bag_key(analysis), len(analysis.bag)
     for name, label, read in ((REMOVED, "Removed patches", partial(_patches, count=count)), (LENS, "Lens", _box)):
         address.look_at(name, label, read, "none", "which does not fit this picture")
-    fits = not shows_another()
+    fits, old = not shows_another(), _old_field(analysis)
     if fits and (asked := address.newly_asked(REMOVED)) is not None:
         set_removed(key, _patches(asked, count) if asked else ())
     if fits and (asked := address.newly_asked(LENS)) is not None:
         set_region(key, [_box(asked)] if asked else ())
-    elif fits and (old := _old_field(analysis)) is not None:
+    elif fits and old is not None:
         set_region(key, [old])
     gone = as_runs(removed_patches(analysis))
     address.hold(REMOVED, [gone] if gone and len(gone) <= LONGEST else [])
@@ -41,7 +41,9 @@ def hold_lens(analysis: Analysis) -> None:
     for polygon in drawn_region(analysis):
         if (box := movable(polygon))["type"] == "rect":
             x, y = max(0, box["x0"]), max(0, box["y0"])
-            boxes.append(f"{x:.0f},{y:.0f},{box['x1'] - x:.0f},{box['y1'] - y:.0f}")
+            width, height = round(box["x1"] - x), round(box["y1"] - y)
+            if width > 0 and height > 0:
+                boxes.append(f"{x:.0f},{y:.0f},{width},{height}")
     address.hold(LENS, boxes[:1])
 
 
@@ -86,11 +88,13 @@ def _box(asked: list[str]) -> np.ndarray:
 
 
 def _old_field(analysis: Analysis) -> np.ndarray | None:
-    """Older links to a picture that is read whole name a field of it, where the lens lies now."""
-    asked = address.everything()
-    if analysis.view.whole is not None or not {"x", "y"} & asked.keys() or "old_field" in st.session_state:
+    """Older links to a picture that is read whole name a field of it, where the lens lies now; looked at once."""
+    if "old_field" in st.session_state:
         return None
     st.session_state["old_field"] = True
+    asked = address.everything()
+    if analysis.view.whole is not None or not {"x", "y"} & asked.keys():
+        return None
     size = field_size(analysis.image)
     corner = [asked.get(name, "") for name in ("x", "y")]
     x, y = (int(at) if at.isdecimal() and len(at) < 7 else 0 for at in corner)

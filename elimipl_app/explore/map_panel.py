@@ -90,6 +90,7 @@ def _show_figure(analysis: Analysis, tool: str) -> None:
         _say(analysis, view, scores)
         if tool == REGION:
             load_region(analysis)
+            hold_lens(analysis)
     _show_detail(analysis, scores)
 
 
@@ -239,7 +240,7 @@ def _say_what_the_lens_holds(analysis: Analysis, view: ViewState) -> None:
     if inside:
         here, whole = analysis.answer_within(inside), analysis.answer_without(view.removed)[1]
         brief = texts.answer_in_brief
-        st.markdown(texts.lens_sentence(escape(brief(here)), escape(brief(whole)), numbers))
+        st.markdown(texts.lens_sentence(escape(brief(here)), escape(brief(whole)), len(inside)))
     else:
         st.caption(texts.EMPTY_LENS)
     st.caption(texts.region_sentence(numbers, texts.SOURCE_TITLES[view.kind]))

@@ -15,8 +15,10 @@ from elimipl_app.shell.page import show_error
 
 ENDINGS = (".png", ".geojson", ".json")
 MOST_PARTS = 500
+MOST_RINGS = 5_000
+"""Outlines and holes of a mask; the time to join them grows with the square of their number."""
 SPECK = 4
-"""Pixels; smaller parts of a mask are left out."""
+"""Pixels; smaller parts and holes of a mask are left out."""
 HELP = (
     "A PNG mask as large as the picture, light where the region is, or GeoJSON in pixels of the picture (in QuPath: "
     "File → Export objects as GeoJSON)."
@@ -70,13 +72,21 @@ def _parts_of_mask(pixels: np.ndarray, width: int, height: int) -> list[np.ndarr
         )
     light = (pixels.mean(axis=2) > 127).astype(np.uint8)
     found, tree = cv2.findContours(light, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
-    rings = [ring.reshape(-1, 2).astype(np.float64) for ring in found]
     parents = [] if tree is None else tree[0, :, 3].tolist()
-    return [
-        _joined([ring, *(hole for hole, parent in zip(rings, parents, strict=True) if parent == number)])
-        for number, ring in enumerate(rings)
-        if parents[number] < 0 and cv2.contourArea(found[number]) >= SPECK
-    ]
+    rings = {
+        number: ring.reshape(-1, 2).astype(np.float64)
+        for number, ring in enumerate(found)
+        if cv2.contourArea(ring) >= SPECK
+    }
+    if len(rings) > MOST_RINGS:
+        raise InputError(
+            f"The mask has {len(rings):,} outlines and holes.", f"Smooth it until at most {MOST_RINGS:,} are left."
+        )
+    outlines = {number: [ring] for number, ring in rings.items() if parents[number] < 0}
+    for number, ring in rings.items():
+        if parents[number] in outlines:
+            outlines[parents[number]].append(ring)
+    return [_joined(own) for own in outlines.values()]
 
 
 LOOKED_AT = 500

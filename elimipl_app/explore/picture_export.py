@@ -168,8 +168,9 @@ def _with_lines(analysis: Analysis, view: ViewState, pixels: np.ndarray, lettere
 
 def _said(analysis: Analysis, view: ViewState) -> tuple[str, ...]:
     card, picture = analysis.predictor.card, analysis.view.picture
+    today = date.today()
     made_of = (
-        f"Model {card.called}, {date.today():%-d %B %Y}; picture sha256 {picture.sha256[:16]}…, field of "
+        f"Model {card.called}, {today.day} {today:%B %Y}; picture sha256 {picture.sha256[:16]}…, field of "
         f"{analysis.image.width} × {analysis.image.height} px at ({analysis.view.x}, {analysis.view.y})."
     )
     return (*exports.all_sentences(analysis, view), made_of, texts.NOT_A_DEVICE)

@@ -114,7 +114,7 @@ REGION_HINT = (
     "read already. Click on it, and it can be dragged."
 )
 NO_DETAIL = "Flat or out of focus: nothing can be said of the tissue."
-EMPTY_LENS = "No patch lies in the lens for the most part: draw a larger one."
+EMPTY_LENS = "No patch that was not removed lies in the lens for the most part: draw a larger one."
 
 
 CHECK_TITLES = {
@@ -260,7 +260,9 @@ def counted_sentence(probability: float, card: Card) -> list[str]:
         return []
     found = card.reliability.bin_of(probability)
     if found is None or found.n < FEWEST_COUNTED:
-        return [f"On {card.reliability.on} {found.n if found else 0} answers were this sure: too few to tell."]
+        count = found.n if found else 0
+        counted = "1 answer was" if count == 1 else f"{count} answers were"
+        return [f"On {card.reliability.on} {counted} this sure: too few to tell."]
     right = 100 * found.right / found.n
     return [f"On {card.reliability.on} {right:.0f} of 100 answers this sure were right (n = {found.n:,})."]
 
@@ -357,9 +359,10 @@ def map_sentence(kind: str, name: str, scores: np.ndarray) -> str:
     return what.format(name, *((-high, -low) if kind == "leave_one_out" else (low, high)))
 
 
-def lens_sentence(inside: str, whole: str, numbers: RegionNumbers) -> str:
+def lens_sentence(inside: str, whole: str, patches: int) -> str:
     """The answer of the lens and that of the whole picture, each named."""
-    return f"**In the lens** ({numbers.patches} patches): **{inside}**. **The whole picture**: {whole}."
+    counted = "1 patch" if patches == 1 else f"{patches} patches"
+    return f"**In the lens** ({counted}): **{inside}**. **The whole picture**: {whole}."
 
 
 def answer_in_brief(answer: Answer) -> str:

@@ -287,9 +287,10 @@ def _part_of(image: TissueImage, generator: str) -> View:
         factor = (image.microns_per_pixel or MICRONS) / MICRONS
         if image.width * image.height * factor**2 <= MOST_AT_ONCE:
             return View(image)
-        st.caption(TOO_LARGE)
     if choices.switch("Whole picture", "whole", help=WHOLE_HELP):
         return View(image)
+    if generator == "deep":
+        st.caption(TOO_LARGE)
     size = field_size(image)
     x, y = _position(image, size)
     st.caption(

@@ -49,10 +49,10 @@ def held_bytes() -> int:
 
 def _reserve(needed: int) -> int:
     with _reserving:
-        while held_bytes() + needed > MOST_BYTES and any(drop() for drop in _ways_to_make_room):
-            gc.collect()
         if held_bytes() + needed > MOST_BYTES:
             gc.collect()  # what is held in circles is gone only then
+        while held_bytes() + needed > MOST_BYTES and any(drop() for drop in _ways_to_make_room):
+            pass  # what nothing else holds is gone at once
         if held_bytes() + needed > MOST_BYTES:
             raise InputError(
                 "The server holds as many large pictures as it can.",

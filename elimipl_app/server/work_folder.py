@@ -28,7 +28,7 @@ def work_folder() -> Path:
         if not _held:
             try:
                 folder = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
-                lock = FileLock(Path(folder.name) / _LOCK)
+                lock = FileLock(Path(folder.name) / _LOCK, thread_local=False)
                 lock.acquire(timeout=0)
             except OSError:
                 raise InputError(

@@ -209,7 +209,7 @@ class ClassStore:
                     for number, one in enumerate(pictures, start=1)
                 ],
             )
-        self._opened_from[session] = address
+            self._opened_from[session] = address
         return session, key
 
     def session_of(self, teacher: str) -> ClassSession | None:
