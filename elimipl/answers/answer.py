@@ -368,10 +368,10 @@ def answer(quality: Mapping[str, float], predictor: Predictor, bag: Instances, p
 
 
 def _of_chance(chance: float, limit: float, prediction: Prediction) -> Check:
-    said = f"Answers like this one were right in about {min(99, 100 * chance):.0f} of 100 cases, expected at least"
+    said = f"About {min(99, 100 * chance):.0f} of 100 answers like this one are expected to be right"
     passed = chance >= limit
     doubt = "" if passed else f": {prediction.title} is not certain enough on a picture like this"
-    return Check(ACCEPTANCE, passed, chance, limit, f"{said} {100 * limit:.0f}{doubt}.")
+    return Check(ACCEPTANCE, passed, chance, limit, f"{said}, at least {100 * limit:.0f} are asked for{doubt}.")
 
 
 def _of_label_set(possible: tuple[str, ...], prediction: Prediction) -> Check:
