@@ -75,8 +75,17 @@ class KeptAlone(NamedTuple):
     """With those of the lowest scores."""
 
 
-def kept_alone(predictor: Predictor, bag: Instances, scores: np.ndarray, share: float = 0.25) -> KeptAlone:
-    """Is what a map (n,) points at enough for the answer, and what it points away from not?"""
+def kept_alone(
+    predictor: Predictor,
+    bag: Instances,
+    scores: np.ndarray,
+    share: float = 0.25,
+    prediction: Prediction | None = None,
+) -> KeptAlone:
+    """Is what a map (n,) points at enough for the answer, and what it points away from not?
+
+    `prediction` is that of the whole bag, for those who have it already.
+    """
     if not 0 < share <= 1 or len(scores) != len(bag.features):
         raise InputError(
             f"A share of {share:g} by {len(scores)} scores can't be kept of {len(bag.features)} instances.",
@@ -84,7 +93,7 @@ def kept_alone(predictor: Predictor, bag: Instances, scores: np.ndarray, share: 
         )
     order = np.argsort(-np.asarray(scores), kind="stable")
     count = max(1, round(share * len(order)))
-    prediction = predictor.predict(bag)
+    prediction = prediction or predictor.predict(bag)
     most, least = (
         predictor.predict_features(bag.features[np.sort(kept)]).probabilities[prediction.index]
         for kept in (order[:count], order[-count:])

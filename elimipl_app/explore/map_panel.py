@@ -259,7 +259,7 @@ def _say_whether_it_holds(analysis: Analysis, view: ViewState, scores: np.ndarra
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _kept(bag: str, model: str, kind: str, class_index: int, _analysis: Analysis, _scores: np.ndarray) -> KeptAlone:
-    return kept_alone(_analysis.predictor, _analysis.bag, _scores)
+    return kept_alone(_analysis.predictor, _analysis.bag, _scores, prediction=_analysis.prediction)
 
 
 def _show_detail(analysis: Analysis, scores: np.ndarray) -> None:

@@ -118,7 +118,7 @@ def test_what_is_no_tissue_gets_no_answer_and_the_reason(page):
             assert any(item.value.startswith("Glass without tissue") for item in page.subheader)
             continue
         assert any(item.value in (NONE_OF_THESE, NO_ANSWER) for item in page.subheader), row.name
-        reasons = [plain(item.value) for item in page.markdown]
+        reasons = [plain(item.value) for item in page.caption]
         assert any(row.says in text for text in reasons), (row.name, reasons)
 
 

@@ -72,7 +72,7 @@ def test_a_run_ends_in_curves_weights_and_a_model_for_the_explore_page(page):
     page.selectbox(key="sample").set_value("restained-crypt").run()
     # Real tissue is never in the scope of drawings.
     assert {"None of these classes", "No answer"} & {item.value for item in page.subheader}
-    assert any("drawn phantoms only" in item.value for item in page.markdown)
+    assert any("drawn phantoms only" in item.value for item in page.caption)
     page.selectbox(key="sample").set_value("phantom-tum").run()
     assert not page.exception
     assert "drawn phantoms only" in " ".join([told(page), *(item.value for item in page.markdown)])
