@@ -251,8 +251,8 @@ def _pressure_rows(load: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     if votes := load.get("votes"):
         vote = votes["actions"]["vote"]
         came = (
-            f"{votes['votes_kept']:,} kept, {votes['errors']} errors; a vote takes {vote['p50_ms'] / 1000:.1f} s (p95 "
-            f"{vote['p95_ms'] / 1000:.1f} s, allowed: {votes['allowed_p95_ms'] / 1000:.0f} s; {votes['date']})"
+            f"{votes['votes_kept']:,} kept, {votes['errors']} errors; a vote takes {vote['p50_ms']:.0f} ms (p95 "
+            f"{vote['p95_ms']:.0f} ms, allowed: {votes['allowed_p95_ms'] / 1000:.0f} s; {votes['date']})"
         )
         sent = f"{votes['votes_sent']:,} votes in {votes['seconds']:.0f} s"
         yield f"{votes['students']} students vote", sent, came
