@@ -117,14 +117,19 @@ def test_picture_answer_and_bars_stand_on_the_first_screens(
     assert (cv2.imread(str(target), cv2.IMREAD_GRAYSCALE).mean() < 110) == (theme == "dark")
 
 
-def test_upload_look_remove_and_no_leak(page: Page, app_address: str, tile: Path, tmp_path: Path) -> None:
-    """A picture of one's own: the answer, a patch, a region, patches taken out, and none of it in the next picture."""
+def open_upload(page: Page, app_address: str, tile: Path) -> None:
+    """The page with a picture of one's own."""
     page.goto(app_address)
     chart(page, "overlay")
     settled(page)
     page.locator("input[type=file]").set_input_files(tile)
     expect(page.get_by_text("Shown: upload")).to_be_visible(timeout=60_000)
     settled(page)
+
+
+def test_upload_look_remove_and_no_leak(page: Page, app_address: str, tile: Path, tmp_path: Path) -> None:
+    """A picture of one's own: the answer, a patch, a region, patches taken out, and none of it in the next picture."""
+    open_upload(page, app_address, tile)
     page.mouse.click(*at(page, 0.4, 0.4))
     expect(page.locator(".st-key-detail").get_by_text(re.compile("^Patch 10[12]$"))).to_be_visible(timeout=60_000)
 
@@ -239,12 +244,7 @@ def test_a_lens_is_drawn_and_dragged_without_a_message_and_stays_as_large(page: 
 
 
 def test_an_upload_survives_another_page_and_a_reload(page: Page, app_address: str, tile: Path) -> None:
-    page.goto(app_address)
-    chart(page, "overlay")
-    settled(page)
-    page.locator("input[type=file]").set_input_files(tile)
-    expect(page.get_by_text("Shown: upload")).to_be_visible(timeout=60_000)
-    settled(page)
+    open_upload(page, app_address, tile)
     own = bar_values(page)
     page.locator(".st-key-pages").get_by_role("link", name="Doctor").click()
     expect(page.get_by_role("heading", name="Doctor")).to_be_visible(timeout=60_000)
