@@ -17,6 +17,7 @@ EVERY_PAGE = """
 [data-testid="stAppViewContainer"]:not(:has([data-testid="stSidebar"], .stException, .no-sidebar))
   {visibility: hidden; animation: appear 0s 6s forwards}
 .stMainBlockContainer {padding-top: 2.2rem; padding-bottom: 3rem}
+[data-testid^="stBaseButton-primary"] {color: light-dark(#FFFFFF, #14111A)}
 .st-key-pages {gap: .25rem}
 .st-key-pages :is(.stElementContainer, [data-testid="stPageLink"], [data-testid="stSkeleton"])
   {height: 2rem; min-height: 2rem; margin: 0 !important}
@@ -28,9 +29,9 @@ EVERY_PAGE = """
 }
 """
 """Streamlit leaves much room around the page and keeps columns side by side down to the width of a phone. Panels (a
-container whose key begins with “panels”) stand below each other already in a narrow window. Until the sidebar stands
-the page is blank, for six seconds at most: otherwise it is drawn across the window
-first and then pushed aside."""
+container whose key begins with “panels”) stand below each other already in a narrow window. White on the accent of the
+dark theme is hard to read. Until the sidebar stands the page is blank, for six seconds at most: otherwise it is drawn
+across the window first and then pushed aside."""
 
 COMPACT = f"""
 {_COMPACT} [data-testid="stHeader"] {{background: transparent; height: 2.6rem; min-height: 0}}
