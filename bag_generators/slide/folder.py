@@ -118,4 +118,5 @@ def files_of(path: Path) -> tuple[Path, ...]:
     series = series_of(path)
     if series is None:
         return (path,)
-    return tuple(sorted(file for file in path.parent.iterdir() if not file.is_symlink() and series_of(file) == series))
+    files = (file for file in path.parent.iterdir() if file == path or not file.is_symlink())
+    return tuple(sorted(file for file in files if series_of(file) == series))

@@ -73,7 +73,7 @@ def run_task(task: Task) -> dict[str, Any]:
     if accuracy is None:
         raise InputError("The test bags have no true labels.", "Give the bags their labels.")
     found_positives = attention_on_positives(predictions, task.test)
-    if found_positives:
+    if found_positives and {"epochs", "lr"} <= type(config).model_fields.keys():
         still = config.replace(epochs=1, lr=_NO_STEP)
         with threadpool_limits(1):
             floor = METHODS[task.cell.method].fit(task.train, still, device=task.device).predict(task.test)

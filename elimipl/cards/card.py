@@ -225,8 +225,7 @@ class Card:
 
     def __post_init__(self) -> None:
         check_id(self.id)
-        if not _GENERATOR.fullmatch(self.generator):
-            raise InputError(f"“{shown_name(self.generator)}” can't name a generator.", _RESTORE)
+        check_generator(self.generator)
         if not self.checks.fit(self.dim):
             raise InputError(
                 f"The checks in “{self.id}.json” are not of bags of {self.dim} features.",
@@ -278,6 +277,13 @@ class Card:
         if card.id != path.stem:
             raise InputError(f"{called} describes the model “{card.id}”.", "Give the file the name of its model.")
         return card
+
+
+def check_generator(name: str) -> None:
+    """Refuse what can't name a generator."""
+    if not _GENERATOR.fullmatch(name):
+        fix = "Use up to 80 letters, digits, spaces, points, hyphens, pluses and underscores, a letter or digit first."
+        raise InputError(f"“{shown_name(name)}” can't name a generator.", fix)
 
 
 def check_id(model_id: str) -> None:

@@ -19,7 +19,7 @@ from types import FrameType
 
 from bag_generators.base.errors import InputError
 from bag_generators.base.storage import check_writable
-from elimipl.cards.card import check_id
+from elimipl.cards.card import check_generator, check_id
 from elimipl.cards.finish import Finished, finish, measure_on
 from elimipl.commands import STOPPED, arguments
 from elimipl.datasets.dataset import BagDataset
@@ -75,6 +75,7 @@ def _run(args: argparse.Namespace, part: Part, device: str) -> int:
     dataset = candidates.given_to(arguments.load_data(args.data))
     training, held_out = _divided(dataset, args.held_out, config.seed)
     test = None if args.test is None else _test_bags(args.test, training, held_out)
+    check_generator(training.generator)
     if leads:
         check_writable(args.out / "model", "The model")
     args.quiet |= not leads

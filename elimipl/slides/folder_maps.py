@@ -84,7 +84,8 @@ class _Hash(Record):
 def slides_of(folder: Path) -> tuple[str, ...]:
     """The names of all slides in a folder; one without any is refused."""
     if not (names := list_slides(folder, most=None)):
-        raise InputError(f"There are no slides in the folder “{folder}”.", "Name a folder of slides, or one slide.")
+        fix = "Name a folder of slides, or one slide; links in the folder are not followed."
+        raise InputError(f"There are no slides in the folder “{folder}”.", fix)
     return names
 
 

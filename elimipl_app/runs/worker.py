@@ -1,5 +1,6 @@
 """A training: what is to be trained, which a page makes, and the job of the server, which knows nothing of pages."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -8,7 +9,7 @@ import numpy as np
 from bag_generators import GENERATORS, InputError
 from bag_generators.base.formats import MOST_TRAINING_NUMBERS
 from elimipl.candidates.crowd import Candidates
-from elimipl.cards.card import usual_id
+from elimipl.cards.card import check_generator, usual_id
 from elimipl.cards.finish import Finished, finish
 from elimipl.config import Config
 from elimipl.datasets.dataset import BagDataset
@@ -64,6 +65,7 @@ def make_plan(
             "Use fewer bags here, or train with “python -m elimipl train”.",
         )
     ready = candidates.given_to(dataset)
+    check_generator(dataset.generator)
     everything = np.arange(len(dataset))
     if (dataset.labels < 0).any() or share_held_out == 0:
         train, test = everything, everything[:0]
@@ -170,4 +172,4 @@ def model_id_for(plan: Plan, number: int) -> str:
     bags = plan.training
     pictures = pictures_of(bags.generator, bags.source)
     usual = usual_id(pictures, bags.label_space, bags.generator, plan.config.method)
-    return f"mine-{number}-{usual}"[:80].lower()
+    return re.sub(r"[^a-z0-9_-]", "-", f"mine-{number}-{usual}"[:80].lower())

@@ -80,13 +80,13 @@ class OwnSlides:
             raise
         with self._lock:
             self._counts[visitor] = self._counts.get(visitor, 0) + 1
-            self._slides[key] = OwnSlide(visitor, self._counts[visitor], name, path)
+            added = self._slides[key] = OwnSlide(visitor, self._counts[visitor], name, path)
             mine = [one for one, slide in self._slides.items() if slide.visitor == visitor]
             too_many = mine[: -self._most_own] + list(self._slides)[: -self._most_kept]
             dropped = [self._slides.pop(one) for one in dict.fromkeys(too_many)]
         for slide in dropped:
             self._delete(slide.path)
-        return self._slides[key]
+        return added
 
     def forget(self, visitor: str) -> None:
         """Delete all slides of a visitor."""

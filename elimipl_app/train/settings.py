@@ -81,7 +81,9 @@ def choose_settings(method: str, dataset: BagDataset) -> tuple[Config, float, fl
     if uses(method, "gamma"):
         settings["gamma"] = _number("γ, weight of the inhibition loss", "gamma", 0.0, 20.0, 1.0, 0.1, "%.2f")
     if LOSSES:
-        settings["loss"] = choices.one_of("Loss", [CLI, *LOSSES], "train_loss", CLI, shape="list")
+        loss = choices.one_of("Loss", [CLI, *LOSSES], "train_loss", CLI, shape="list")
+        if loss != CLI:  # else the method's own, which is not always that one
+            settings["loss"] = loss
     settings["seed"] = _number("Seed", "seed", 0, 9999, 0, 1)
     slow = choices.switch(
         "Slow down to 10 epochs per second",
