@@ -9,6 +9,7 @@ import os
 import sqlite3
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -86,6 +87,7 @@ class Database:
         self._lock = threading.Lock()  # of the writer
         self._writer: sqlite3.Connection | None = None
         self._readers: list[sqlite3.Connection] = []  # those that nobody uses
+        self._opening = threading.Lock()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -146,8 +148,12 @@ class Database:
             reader.close()
 
     def _open(self) -> sqlite3.Connection:
+        with self._opening:  # a new file is given its tables by one of those who come together
+            return self._opened()
+
+    def _opened(self) -> sqlite3.Connection:
         if not self._path.parent.is_dir():
-            self._path.parent.mkdir(parents=True, mode=0o700)
+            self._path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
         with suppress(FileExistsError):
             # Private before the first byte is in it; its log files take the same rights. Never opened again here: to
             # close a file ends the locks that SQLite holds on it for the whole process.
@@ -155,7 +161,7 @@ class Database:
         connection = sqlite3.connect(self._path, PATIENCE, isolation_level=None, check_same_thread=False)
         try:
             connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA journal_mode = WAL")
+            _use_write_ahead_log(connection)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")
@@ -165,6 +171,19 @@ class Database:
             connection.close()
             raise
         return connection
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """SQLite itself waits for nobody here: where another server is just doing the same, it fails at once."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 @contextmanager

@@ -3,7 +3,9 @@
 import sqlite3
 import stat
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -11,7 +13,7 @@ from bag_generators import InputError
 from elimipl.candidates.labels import TISSUE7, LabelSpace
 from elimipl.classroom.store import classes
 from elimipl.classroom.store.classes import ClassStore, Pace
-from elimipl.classroom.store.database import VARIABLE, usual_path
+from elimipl.classroom.store.database import VARIABLE, Database, usual_path
 from elimipl.classroom.store.records import NewPicture
 from tests.elimipl_app.classroom.a_class import HERE, TEACHER, flat_pictures, opened
 
@@ -371,3 +373,17 @@ def test_the_file_lies_where_the_variable_says_or_with_the_state_of_other_progra
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert usual_path() == tmp_path / "elimipl" / "classes.sqlite3"
+
+
+def test_a_new_file_is_opened_by_many_at_once(tmp_path):
+    for turn in range(5):
+        database, together = Database(tmp_path / str(turn) / "classes.sqlite3"), Barrier(8)
+
+        def look_up(number: int, database: Database = database, together: Barrier = together) -> int:
+            together.wait()
+            with database.writing("It") if number % 2 else database.reading() as db:
+                return int(db.execute("SELECT count(*) FROM session").fetchone()[0])
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(look_up, range(8))) == [0] * 8
+        database.close()
